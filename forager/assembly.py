@@ -33,14 +33,14 @@ from forager.engine.resume import (
     restore_histories,
     save_schedule,
 )
-from forager.engine.scope import Scope, Skipped
+from forager.engine.scope import Scope
 from forager.engine.stories import Teller
 from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
 from forager.events import AskedToWait, Event, Journal, Learned
 from forager.importers.texts import Example, read_examples
 from forager.pages.page import Page, load_slow_parts
-from forager.pages.urls import canonical
+from forager.pages.urls import canonical, site
 from forager.recrawl.visit_log import VisitLog
 from forager.report.account import KEPT as ACCOUNT
 from forager.report.account import Account, recall_account
@@ -61,7 +61,6 @@ if TYPE_CHECKING:  # few crawls need these, and they are slow to import
     from forager.engine.link_order import Ordering
     from forager.engine.page_states import LiveStates
     from forager.engine.teacher import Retraining
-    from forager.engine.topic import TopicDesk
 
 _SITEMAP = re.compile(r"\.xml(?:\.gz)?$")
 """Names under which a sitemap lists other sitemaps."""
@@ -73,12 +72,14 @@ _CONTACT = re.compile(r"https?://[^\s)]+\.[^\s)]+|[^\s@()]+@[^\s@()]+\.[^\s@()]+
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The web with all its rules, and the two rules that other parts query."""
+    """The web with all its rules, and the rules that other parts query."""
 
     web: Web
     robots: Robots
     polite: Polite
     timetable: Timetable
+    recorded_from: Callable[[Url], float] | None = None
+    """Says from when on a recorded web holds a page, inf for never; None: the web is open."""
 
 
 @asynccontextmanager
@@ -172,6 +173,7 @@ async def open_crawl(
     try:
         planted = await _seeds(store, seeds, run_dir)
         await in_thread(lambda: write_config(settings, run_dir))
+        await in_thread(lambda: set(map(site, planted)))  # loads the public suffixes
         async with (
             compiler_beside(say, load_slow_parts) as compiler,
             open_wire(settings, clock, run_dir / "warc", waits=store) as wire,
@@ -212,11 +214,8 @@ async def make_crawl(
     `account` must be that of the store (see `recall_account`); it receives every event before the other readers.
     `marks` is the directory where people leave what they say of documents.
     """
-    policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
-    corrections = Corrections(settings.crawl.corrections)
+    corrections = Corrections(settings.crawl.corrections, await store.recall("corrections"))
     journal = Journal([account.hear, corrections.hear, *readers])
-    scope = await _scope(settings, store, seeds)
-    shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
     focus = await _focus(settings, store, wire.web)
     agent = await _agent(settings, store, focus)
     shared = await _shared(settings, store, clock.now())
@@ -224,37 +223,37 @@ async def make_crawl(
     shared.visits.meet_addresses()
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states = await _states(settings, store, agent, shared, offload)
-    teller = Teller(store, journal.write, hooks.accept)
-    topic = None if focus is None else _topic(focus, store, teller, journal.write, clock, offload, marks)
-    keeper = Ingest(
+    is_unsure = None if focus is None else lambda version: focus.verdicts.get(version) is Verdict.UNSURE
+    teller = Teller(store, journal.write, hooks.accept, is_unsure)
+    thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
+    topic = None
+    if focus is not None:
+        from forager.engine.topic import TopicDesk
+
+        topic = TopicDesk(focus, store, teller, journal.write, clock, offload, shared.visits, thrift, marks)
+    ingest = Ingest(
         store,
-        scope,
+        Scope(seeds, settings.scope, store.urls_of),
         settings.visits,
         settings.pages,
+        shared.visits,
+        corrections,
         journal.write,
-        states,
-        topic,
-        hooks.on_page,
+        offload=offload,
+        states=states,
+        topic=topic,
+        on_page=hooks.on_page,
         texts=settings.reinforcing.relevancy.identity == "text",
     )
-    keeper.date, keeper.bound, keeper.is_list = shared.visits.date, shared.visits.bound, shared.visits.is_list
-    keeper.corrections = corrections
-    world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
+    await ingest.recall()
+    shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
+    world = WebWorld(wire.web, ingest, clock, shares, wire.robots.sitemaps, wire.recorded_from)
     wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
-    trust, skipped, walls, looks = [await store.recall(name) for name in ("trust", "skipped", "walls", "corrections")]
-    if trust is not None:
-        keeper.dating.trust.load(msgspec.json.decode(trust))
     if store.counts().known:
         wire.timetable.load(await recall_waits(store), clock.now())
         for wait in wire.timetable.waits(clock.now()):
             journal.write(_asked_to_wait(wait, clock.now()))
-    if skipped is not None:
-        keeper.skipped = Skipped.load(skipped)
-    if walls is not None:
-        keeper.walls.load(walls)
-    if looks is not None:
-        corrections.load(looks)
-    thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
+    policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
     scheduler = make_scheduler(
@@ -287,10 +286,7 @@ async def make_crawl(
             "fleet": lambda: save_agent(agent),
             ACCOUNT: account.save,
             "shared": shared.saving,
-            "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
-            "ground": scope.ground.save,
-            "skipped": lambda: keeper.skipped.save(),
-            "walls": keeper.walls.save,
+            **ingest.learned(),
             "corrections": corrections.save,
             SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
@@ -316,14 +312,6 @@ def _announced(store: Store, begin: int) -> Iterator[Introduced]:
 
 def _asked_to_wait(wait: Refusal, now: float) -> AskedToWait:
     return AskedToWait(now, wait.host, wait.until, wait.why)
-
-
-async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
-    """The scope of the crawl, with what it learned in earlier runs."""
-    scope, ground = Scope(seeds, settings.scope, store.urls_of), await store.recall("ground")
-    if ground is not None:
-        scope.ground.load(ground)
-    return scope
 
 
 async def _states(
@@ -359,9 +347,9 @@ async def _retraining(
     if log is None:
         return None
     await offload(lambda: import_module("forager.engine.teacher"))  # slow, with all of `gp`
-    from forager.engine.teacher import Retraining, apart, at_once
+    from forager.engine.teacher import Retraining, learn_apart, learn_here
 
-    teach = at_once if isinstance(clock, LoopClock) else apart
+    teach = learn_here if isinstance(clock, LoopClock) else learn_apart
     return Retraining(scheduler, log, settings.recrawl, settings.seed, lessons, teach)
 
 
@@ -391,22 +379,6 @@ async def _fetched_text(text: str, web: Web) -> str:
         said = page.response.error or page.response.outcome.value
         raise InputError(f"focus.examples: {url} has no text to learn from ({said})")
     return f"{page.title}\n{page.text}"
-
-
-def _topic(
-    focus: "Focus",
-    store: Store,
-    teller: Teller,
-    note: Reader,
-    clock: Clock,
-    offload: Offload,
-    run: Path | None,
-) -> "TopicDesk":
-    """Who uses the focus; what it cannot tell yet is held back."""
-    from forager.engine.topic import TopicDesk
-
-    teller.unsure = lambda version: focus.verdicts.get(version) is Verdict.UNSURE
-    return TopicDesk(focus, store, teller, note, clock, offload, run)
 
 
 async def _agent(settings: Settings, store: Store, focus: "Focus | None") -> ReinforcingAgent:

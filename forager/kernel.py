@@ -33,20 +33,16 @@ _IMPORT = re.compile(rf"^from ({__package__}\b[.\w]*) import", re.MULTILINE)
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes a kernel that is compiled at its first call and cached on disk, if a folder can be written, for the next
-    run.
+    """Makes a kernel that is compiled at its first call and cached on disk, if a folder can be written, for the next run.
 
-    A division by zero gives inf or nan, as in numpy, because a check before every division takes longer than the
-    division.
+    Division by zero gives inf or nan, as in numpy: a check takes longer than the division.
     """
     return cast("Callable[P, R]", Kernel(function, counts_uses=True))
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
-    """Like `compiled`, for functions that other kernels call very often.
-
-    It skips reference counting of array arguments, which takes most of the time of a short function. So the function
-    must neither create an array nor receive one from a function that it calls.
+    """Like `compiled`, for functions that other kernels call very often: arrays are not counted, which takes most of the
+    time of a short function. So it must neither create an array nor receive one from a function that it calls.
     """
     return cast("Callable[P, R]", Kernel(function, counts_uses=False))
 
@@ -78,7 +74,8 @@ class _Switch:
         off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
         self.mode = KernelMode.INTERPRETED if off else KernelMode.COMPILED
         self.wants: list[Want] = []
-        self.loaded: list[Kernel[Any, Any]] = []
+        self.loaded: dict[Kernel[Any, Any], None] = {}
+        """The kernels with machine code, each once: a program may crawl thousands of times."""
         self.parts: list[bool] = []
         """Of the functions that are being compiled, the innermost last, whether they become parts of others."""
 
@@ -104,7 +101,7 @@ def as_loaded(want: Want) -> Iterator[None]:
     """
     _switch.wants.append(want)
     if _switch.mode is KernelMode.COMPILED:
-        for kernel in _switch.loaded:
+        for kernel in list(_switch.loaded):
             kernel.machine().disable_compile()
         _switch.mode = KernelMode.AS_LOADED
     try:
@@ -112,7 +109,7 @@ def as_loaded(want: Want) -> Iterator[None]:
     finally:
         _switch.wants.remove(want)
         if not _switch.wants and _switch.mode is KernelMode.AS_LOADED:
-            for kernel in _switch.loaded:
+            for kernel in list(_switch.loaded):
                 kernel.machine().disable_compile(False)
             _switch.mode = KernelMode.COMPILED
 
@@ -154,13 +151,9 @@ class Kernel(Generic[P, R]):
                     if not str(error).startswith(_UNKNOWN):
                         raise
             _switch.wants[-1](self, signature(self._function).bind(*args, **kwargs).args if kwargs else args)
-        return self._interpret(args, kwargs)
-
-    def _interpret(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
-        """Runs the function as plain Python, with arguments and result converted to match machine code."""
         with np.errstate(all="ignore"):
-            result = self.plain()(*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
-        return cast(R, self._result(result))
+            plain = self.plain()(*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
+        return cast(R, self._result(plain))
 
     def plain(self) -> Callable[..., Any]:
         """The function with all kernels that it calls replaced by plain functions, so that one call never mixes modes."""
@@ -211,7 +204,7 @@ class Kernel(Generic[P, R]):
             machine.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
             machine.add_overload(kept)
         machine.disable_compile()  # a call with other types then fails
-        _switch.loaded.append(self)
+        _switch.loaded[self] = None
         self._loaded = machine
         return True
 
@@ -222,9 +215,10 @@ class Kernel(Generic[P, R]):
 
 
 def machine_code(kernel: Callable[..., Any]) -> Any:
-    """Numba's dispatcher of a kernel, for functions that numba compiles without this module."""
+    """Numba's dispatcher of a kernel, for functions that numba compiles without this module; if compiling is switched off,
+    the plain function."""
     assert isinstance(kernel, Kernel)
-    return kernel.part()
+    return kernel.plain() if load_numba().config.DISABLE_JIT else kernel.part()
 
 
 def _compile_as(part: bool, compile: Callable[..., Any], *args: Any) -> Any:
@@ -239,9 +233,8 @@ def _compile_as(part: bool, compile: Callable[..., Any], *args: Any) -> Any:
 def _join_parts() -> None:
     """Makes numba optimise and translate a kernel together with all that it calls, once.
 
-    Numba does so for every function that a kernel calls, together with all that this calls, and so on, which takes most of
-    its time where calls are nested deeply. A part gets no machine code of its own: its intermediate code is joined to that
-    of its callers.
+    Numba does so for every function that a kernel calls, which takes most of its time where calls are nested deeply. A part
+    gets no machine code of its own: its intermediate code is joined to that of its callers.
     """
     from llvmlite import binding as llvm  # type: ignore[import-untyped]
     from numba.core import codegen as generator
@@ -298,10 +291,7 @@ def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
 
 
 def _save(file: Any, key: tuple[Any, ...], data: object) -> None:
-    """Saves machine code as numba does, but before the index that names it.
-
-    A process that is killed in between must not leave an index that points to older code.
-    """
+    """Saves machine code as numba does, but before the index, which a process killed in between leaves as it was."""
     kept = file._load_index()
     taken = set(kept.values())
     name = kept.get(key) or next(name for name in map(file._data_name, count(1)) if name not in taken)
@@ -327,10 +317,7 @@ _MATH = SimpleNamespace(**(vars(math) | {"exp": _exp, "log": _log}))
 
 
 class _Rows:
-    """Wraps a structured array for plain functions, so that rows have fields as attributes, as in machine code.
-
-    It takes a fifth of the time of a `numpy.recarray`.
-    """
+    """A structured array whose rows have fields as attributes, as in machine code; five times as fast as `np.recarray`."""
 
     __slots__ = ("_array", "_columns", "_row")
 
@@ -454,7 +441,7 @@ def load_numba() -> Any:
     It hides scipy and cffi meanwhile: numba would load them if present, which takes a quarter of its import time, but
     no kernel multiplies matrices or calls C.
     """
-    with _hidden("scipy", "cffi"):
+    with _Hidden("scipy", "cffi"):
         import numba
         import numba.core.typing.cffi_utils
         import numba.np.arraymath
@@ -465,22 +452,17 @@ def load_numba() -> Any:
     return numba
 
 
-@contextmanager
-def _hidden(*names: str) -> Iterator[None]:
-    """Hides these modules from imports by this thread, unless they are loaded already."""
-    hidden = _Hidden(names, get_ident())
-    sys.meta_path.insert(0, hidden)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(hidden)
-
-
 class _Hidden(MetaPathFinder):
-    """Import finder that comes first and reports some modules as missing."""
+    """Hides these modules from imports by this thread inside its context, unless they are loaded already."""
 
-    def __init__(self, names: tuple[str, ...], thread: int) -> None:
-        self._names, self._thread = names, thread
+    def __init__(self, *names: str) -> None:
+        self._names, self._thread = names, get_ident()
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *ended: object) -> None:
+        sys.meta_path.remove(self)
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
         if fullname in self._names and get_ident() == self._thread:

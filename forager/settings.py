@@ -75,7 +75,7 @@ class Settings:
     """All settings, one section per package."""
 
     preset: str = ""
-    """A named set of values that is applied before the config file; empty for none."""
+    """A named set of values, which all other settings override: paper; empty for none."""
     seed: int = 1
     """Seed of all random numbers: the same seed, recording and settings give the same result."""
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -122,11 +122,7 @@ def load_settings(
     if config is None and Path("config.yaml").is_file():
         config = Path("config.yaml")
     return _resolved(
-        {
-            **(_from_file(config) if config else {}),
-            **_from_environment(environment or {}),
-            **_from_overrides(overrides),
-        }
+        {**(_from_file(config) if config else {}), **_from_environment(environment or {}), **_from_overrides(overrides)}
     )
 
 
@@ -178,6 +174,18 @@ def setting_value(settings: Settings, key: str) -> Any:
     return value
 
 
+def changed_keys(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """The settings with some values changed, by dotted name."""
+    for key, value in changes.items():
+        settings = _replaced(settings, key.split("."), setting_leaves()[key].validate_python(value))
+    return settings
+
+
+def _replaced(section: Any, path: list[str], value: object) -> Any:
+    name, *rest = path
+    return dataclasses.replace(section, **{name: _replaced(getattr(section, name), rest, value) if rest else value})
+
+
 def changed(settings: Settings) -> dict[str, Any]:
     """Every setting that is not at its default, by dotted name, without those of the dashboard, which may be secret."""
     usual = Settings()
@@ -190,7 +198,7 @@ def read_yaml(path: Path, parse: Callable[[str], T], trouble: type[ForagerError]
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise trouble(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise trouble(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""

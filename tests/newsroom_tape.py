@@ -17,6 +17,7 @@ from forager.newsroom.site import EVERGREEN, Site
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
 from forager.terms import Kind
+from tests.newsroom_truth import sheet_links
 
 DAY = 86_400.0
 
@@ -107,7 +108,7 @@ class _Paper:
     ) -> None:
         """Add a version; `shown_at` is the path that really shows it, if another does."""
         sheet = self._site.sheet(shown_at or path, time)
-        links = [self._base + link for link in self._site.links(sheet, time) if link in self._stored]
+        links = [self._base + link for link in sheet_links(self._site, sheet, time) if link in self._stored]
         url = self._base + path
         self._builder.add(
             url,

@@ -64,7 +64,7 @@ class WholeTruth(Truth):
     def links_of(self, url: Url, now: float) -> list[Url]:
         """Links in the content of a URL, with navigation; the links of the 'most read' box are noise."""
         base, site, path = self._split(url)
-        return [Url(base + target) for target in site.links(site.sheet(path, now), now)]
+        return [Url(base + target) for target in sheet_links(site, site.sheet(path, now), now)]
 
     def hubs(self) -> list[Url]:
         """Home, section, topic and author pages of all papers."""
@@ -83,6 +83,17 @@ class WholeTruth(Truth):
         if path.startswith("/sitemap"):
             return site.settings.sitemap_every
         return site.settings.feed_every if path == site.feed else 1.0
+
+
+def sheet_links(site: Site, sheet: Sheet, now: float) -> list[str]:
+    """Paths that the content of an HTML sheet, feed or sitemap links to, with navigation, in order."""
+    if sheet.kind in (SheetKind.MOVED, SheetKind.REMOVED, SheetKind.NOTHING, SheetKind.ROBOTS):
+        return []
+    listed = [site.href(sheet, article, now) for _, articles in sheet.lists for article in articles]
+    own = [path for path, _ in sheet.links] + listed
+    if sheet.kind in (SheetKind.FEED, SheetKind.SITEMAP, SheetKind.SITEMAP_INDEX):
+        return own
+    return [path for path, _ in site.nav] + own + [path for path, _ in site.footer]
 
 
 def _events(articles: Iterable[Article], *, news: bool) -> Iterable[float]:

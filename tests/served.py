@@ -13,10 +13,11 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 
 @contextmanager
 def served_newsroom(settings: NewsroomSettings | None = None, *, backlog_hours: float = 6.0) -> Iterator[Newsroom]:
-    """Serve news of this very hour on loopback ports until left."""
+    """Serve news of this very hour, at night and on Sundays as many as else, on loopback ports until left."""
     now = WallClock().now()
     settings = settings or NewsroomSettings()
     settings = replace(settings, start=now, days=1.0, backlog=backlog_hours * 3600, latency=0.0)
+    settings = replace(settings, rhythm=0.0, weekend=1.0)
     ready, done = threading.Event(), threading.Event()
     served: list[Newsroom] = []
 

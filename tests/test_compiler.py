@@ -15,13 +15,12 @@ import pytest
 
 import forager
 from forager.arrays import IntArray
-from forager.compiler import COMPILING, IN_USE, UNCOMPILED, argument_form, compilations, type_of
-from forager.core.best_pages import best
+from forager.compiler import COMPILING, IN_USE, TURN, UNCOMPILED, argument_form, compiler_beside, type_of
 from forager.kernel import Kernel, _switch, as_loaded, compiled, load_numba
 from tests.virtual import crawl_newsroom
 
 BESIDE = """if True:
-    import asyncio, os, sys
+    import asyncio, os, signal, sys
     import numpy as np
     from forager.compiler import compiler_beside
     from forager.core.page_row import highest
@@ -36,6 +35,7 @@ BESIDE = """if True:
             await asyncio.sleep(0)
         print(*lines, highest._loaded is not None, sep="\\n")
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program started in the background ignores it
     asyncio.run(main())
 """
 """A kernel is called as a crawl calls it; what was said meanwhile, and whether it is machine code in the end."""
@@ -138,6 +138,14 @@ def test_who_was_loaded_compiles_other_calls_afterwards() -> None:
     assert _largest(small) == 5
 
 
+def test_each_crawl_of_a_program_loads_its_kernels_without_piling_them_up() -> None:
+    values = np.array([1, 2])
+    assert isinstance(_largest, Kernel) and _largest(values) == 2
+    for _ in range(3):
+        assert _largest.load((type_of(argument_form(values)),))
+    assert list(_switch.loaded).count(_largest) == 1  # all of them are gone through when a crawl begins and ends
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -158,13 +166,14 @@ def test_the_form_of_an_argument_gives_the_type_that_numba_sees(value: object) -
     assert type_of(argument_form(value)) == load_numba().typeof(value)
 
 
-def test_kernels_are_counted_while_they_are_compiled(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    with compilations(lambda done, most: told.append((done, most))):
-        best(np.zeros(2, np.float16).astype(np.float32), np.float32(0.5))  # of a type that nobody asks for
-        best(np.zeros(2, np.float16).astype(np.float32), np.float32(0.5))
-    assert [done for done, _ in told] in ([1], [])  # none if an earlier run has left it on disk
-    assert all(done <= most for done, most in told)
+async def test_threads_take_short_turns_beside_a_crawl_and_usual_ones_after_all() -> None:
+    usual = sys.getswitchinterval()
+    first, second = (compiler_beside(lambda line: None, lambda: None) for _ in range(2))
+    async with first:
+        await second.__aenter__()
+        assert sys.getswitchinterval() == pytest.approx(TURN)
+    await second.__aexit__(None, None, None)
+    assert sys.getswitchinterval() == usual
 
 
 @pytest.mark.parametrize("compiled_before", [True, False])

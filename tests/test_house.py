@@ -114,12 +114,15 @@ def test_the_docstring_of_forager_maps_the_whole_house() -> None:
     assert floors == sorted(floors)
 
 
+BENCHES = sorted((ROOT / "tests" / "bench").glob("*.py"))
+
+
 def test_benches_import_what_there_is() -> None:
     """No test runs the benches, so that a moved name would break them unseen."""
     lost = []
-    for path in sorted((ROOT / "tests" / "bench").glob("*.py")):
+    for path in BENCHES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "forager":
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ("forager", "tests"):
                 lost += [
                     f"{path.name}: {node.module}.{name.name}"
                     for name in node.names
@@ -137,7 +140,19 @@ def _stands(module: str, name: str) -> bool:
     return source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")) is not None
 
 
-def test_no_file_is_named_by_a_participle() -> None:
+def test_every_bench_has_a_figure() -> None:
+    """Its command stands in RESULTS.md, or another program of the tests uses it."""
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    results = (ROOT / "tests" / "bench" / "RESULTS.md").read_text(encoding="utf-8")
+
+    def is_used(bench: Path) -> bool:
+        uses = re.compile(rf"\b{bench.stem}\.py|^(?:from|import) .*\b{bench.stem}\b", re.MULTILINE)
+        return bench.name in results or any(uses.search(text) for path, text in texts.items() if path != bench)
+
+    assert [bench.name for bench in BENCHES if not is_used(bench)] == []
+
+
+def test_no_file_name_ends_in_ing() -> None:
     assert [path.stem for path in (ROOT / "forager").rglob("*.py") if path.stem.endswith("ing")] == []
 
 
@@ -166,3 +181,19 @@ def test_a_public_name_means_one_thing_in_the_whole_tree() -> None:
             if not name.startswith("_"):
                 homes.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_what_texts_refer_to_exists() -> None:
+    """A module in backticks (`core.step`, `engine/topic`, `store.store.Store`), or a path of a test; settings aside."""
+    packages, settings = {path.name for path in PACKAGES}, {key.split(".")[0] for key in setting_leaves()}
+    lost = []
+    for path in sorted([*(ROOT / "forager").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
+        text = path.read_text(encoding="utf-8")
+        for package, module, name in re.findall(r"`(?:forager[./])?([a-z_]+)[./]([a-z_]+)(?:\.([A-Za-z_]+))?`", text):
+            place = f"forager.{package}.{module}", name
+            if package in packages - settings and not _stands(*(place if name else (f"forager.{package}", module))):
+                lost.append(f"{path.name}: {package}.{module}.{name}")
+        lost += [
+            f"{path.name}: {test}" for test in re.findall(r"\btests/[\w/]+\.\w+", text) if not (ROOT / test).exists()
+        ]
+    assert lost == []

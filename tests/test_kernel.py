@@ -108,3 +108,10 @@ def test_numbas_own_switch_is_obeyed() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, env=environment)
     assert told.stdout == crawl_newsroom(0.5).journal.getvalue()
+
+
+def test_score_functions_are_learned_with_numbas_own_switch_off() -> None:
+    script = "from tests.virtual import crawl_newsroom; from forager.gp import grouped, machine\n"
+    script += "assert grouped._evaluate is machine.evaluate.plain()"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)

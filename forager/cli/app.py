@@ -7,13 +7,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Annotated, Any, ParamSpec, TypeVar
+from difflib import get_close_matches
+from enum import EnumType
+from functools import partial, wraps
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from forager.errors import Exit, ForagerError, StoppedError, first_error
+from forager.report.phrases import shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,33 +27,22 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "demo": ("forager.cli.crawl:demo", "Watch a living news site being crawled, on this machine alone."),
         "crawl": ("forager.cli.crawl:crawl_command", "Crawl news sites and tell new stories as they appear."),
         "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
-        "report": (
-            "forager.cli.export:report",
-            "Write what a crawl found, how soon and at what cost, as one HTML file.",
-        ),
+        "report": ("forager.cli.export:report", "Write the results of a crawl as one HTML file."),
         "why": ("forager.cli.why:why", "Say what is known of a page, and why it was visited or not."),
         "focus": ("focus", "Teach a focused crawl its topic."),
-        "fetch": ("forager.cli.fetch:fetch_command", "Fetch one page through all rules and show what is read from it."),
+        "fetch": ("forager.cli.fetch:fetch_command", "Fetch one page by all rules and show what is read from it."),
         "robots": ("forager.cli.fetch:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
         "replay": ("forager.cli.replay:replay_command", "Let a fleet crawl a recording, in simulated time."),
-        "tune": (
-            "forager.cli.tune:tune_command",
-            "Find better settings on a recording and judge them on its held-out part.",
-        ),
+        "tune": ("forager.cli.tune:tune_command", "Search better settings on a recording, and judge them."),
         "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
         "rank": ("forager.cli.rankings:rank_command", "Rank the frontier of a link graph: what to download first."),
-        "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),
+        "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings."),
         "settings": ("forager.cli.options:settings", "Show every setting, its value and where it came from."),
     },
-    "focus": {
-        "mark": ("forager.cli.why:mark_page", "Say whether a page is on the topic of a crawl."),
-    },
+    "focus": {"mark": ("forager.cli.why:mark_page", "Say whether a page is on the topic of a crawl.")},
     "learn": {
-        "function": (
-            "forager.cli.learn:learn_command",
-            "A recrawl score function from a change log (GP4C); the default.",
-        ),
+        "function": ("forager.cli.learn:learn_command", "A score function from a change log (GP4C); the default."),
         "states": ("forager.cli.learn:learn_states", "Text clusters for the states of foragers, from a corpus."),
     },
     "compare": {
@@ -60,6 +53,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """The verbs of each group: the function to import when the verb is used (or the name of another group), and its help."""
 
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not offer it by name
+LONGEST = 1000
+"""Characters of an error that are told (ours)."""
+PLACEHOLDERS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
@@ -78,9 +75,13 @@ class Verbs(TyperGroup):
         return group(place, summary) if place in VERBS else command(place, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Makes `forager learn LOG` short for `forager learn function LOG`."""
-        if self._table == "learn" and args[0] not in VERBS["learn"]:
+        """Makes `forager learn LOG` short for `forager learn function LOG`; suggests a verb for a misspelt one."""
+        verbs = VERBS[self._table]
+        if self._table == "learn" and args[0] not in verbs:
             args = ["function", *args]
+        elif args[0] not in verbs:
+            close = get_close_matches(args[0], verbs, n=1)
+            ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {close[0]}?" if close else ""))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -104,9 +105,32 @@ def group(name: str, summary: str) -> Any:
 def command(place: str, name: str) -> Any:
     """Makes the function at `module:function` into a command."""
     module, _, function = place.partition(":")
+    verb = getattr(_stoppable(importlib.import_module)(module), function)
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(_stoppable(getattr(_stoppable(importlib.import_module)(module), function)))
-    return typer.main.get_command(alone)
+    alone.command(name)(_stoppable(verb))
+    made, hints = typer.main.get_command(alone), get_type_hints(verb)
+    parameters: list[Any] = [*made.params]
+    for one in parameters:  # typer itself would show types of Python, and braces
+        if one.param_type_name == "argument":
+            one.metavar = one.metavar or one.name.upper()
+            usage = (one.metavar if one.required else f"[{one.metavar}]") + ("" if one.nargs == 1 else "...")
+            one.get_usage_pieces = partial(_told, [usage])
+            one.display_type_rich = partial(_told, "")
+        elif one.metavar is None:
+            one.metavar = _placeholder(hints.get(one.name))
+    return made
+
+
+def _told(said: R, ctx: Any) -> R:
+    return said
+
+
+def _placeholder(hint: Any) -> str | None:
+    """What `--help` shows for the value of an option; None leaves it to typer, which names the choices of a `Literal`."""
+    if isinstance(hint, EnumType):
+        return f"<{'|'.join(map(str, hint))}>"
+    within = next((part for part in get_args(hint) if part is not type(None)), None)
+    return PLACEHOLDERS.get(hint) or (None if within is None else _placeholder(within))
 
 
 def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
@@ -117,10 +141,19 @@ def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
         try:
             with _terminable():
                 return verb(*args, **kwargs)
-        except KeyboardInterrupt:
-            raise StoppedError("stopped") from None
+        except (ForagerError, typer.Exit):
+            raise
+        except BaseException as error:
+            if _is_stop(error):
+                raise StoppedError("stopped") from None
+            raise
 
     return run
+
+
+def _is_stop(error: BaseException | None) -> bool:
+    """Whether this is Ctrl-C, or happened because of it: a compiler that is interrupted fails in its own way."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _is_stop(error.__context__))
 
 
 @contextmanager
@@ -167,7 +200,10 @@ def forager(
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
     try:
-        app(args=arguments, prog_name="forager")
+        sys.exit(app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK)
+    except UsageError as error:
+        sys.stderr.write(_usage_line(error))
+        sys.exit(Exit.USAGE)
     except ForagerError as error:
         _end(error)
     except BaseExceptionGroup as group:
@@ -176,7 +212,7 @@ def run(arguments: list[str] | None = None) -> Any:
             raise
         first = first_error(known)
         assert isinstance(first, ForagerError)
-        _end(first)
+        _end(first, at_once=True)
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)
@@ -185,14 +221,23 @@ def run(arguments: list[str] | None = None) -> Any:
         sys.exit(Exit.OUTPUT)
 
 
-def _end(error: ForagerError) -> None:
-    """Tells an error in one line and ends the process.
+def _usage_line(error: Any) -> str:
+    """What is wrong with the options, in one line; the help if there are none."""
+    said, path = error.format_message(), error.ctx.command_path if error.ctx else "forager"
+    if said.startswith("Usage:"):
+        return f"{said}\n"
+    said = said.removeprefix("Invalid value: ").replace("Value error, ", "").rstrip(".")
+    return f"{path}: {said}{' ' if said.endswith('?') else '; '}see {path} --help\n"
 
-    If the disk failed, at once: a library that finds its objects still in use while Python is taken down, as they
-    sometimes are then, would write many lines about it.
+
+def _end(error: ForagerError, *, at_once: bool = False) -> None:
+    """Tells an error in one line, in which text of files cannot steer the terminal, and ends the process.
+
+    If the disk failed or tasks were running, at once: a library that finds its objects still in use while Python is taken
+    down, as they sometimes are then, would write many lines about it.
     """
-    sys.stderr.write(f"forager: {error}\n")
-    if error.exit is Exit.STORE:
+    sys.stderr.write(f"forager: {shown(str(error), LONGEST)}\n")
+    if at_once or error.exit is Exit.STORE:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(error.exit)

@@ -3,7 +3,6 @@
 The report is one HTML file with charts; it loads no other files.
 """
 
-import json as jsonlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,27 +14,13 @@ import numpy as np
 import typer
 
 from forager.chance import stream
+from forager.cli import options
 from forager.cli.compilation import prepare_replays
-from forager.cli.options import (
-    Config,
-    Json,
-    ProgressLine,
-    Quiet,
-    ReportTo,
-    Set,
-    check_place,
-    json_number,
-    per_hour,
-    settings_for,
-    tape_facts,
-    warm_up_of,
-    write_whole,
-)
 from forager.core.parameters import ForagerKind
 from forager.graph.figures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.report.charts import FigureTable, line_chart, page, pair, section
-from forager.report.phrases import figure, shown, span
+from forager.report.phrases import figure, json_number, shown, span
 from forager.settings import Settings
 from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
@@ -55,11 +40,9 @@ def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Fleet
     size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
     parts = [f"<p class=note>{size}</p>", graphs_table(graphs).html()]
     for group in _groups(rows):
-        table = fleets_table(group, FIGURES)
-        parts += [
-            table.html(),
-            pair(*(section(label, table.title, _chart(group, name, label)) for name, label in _CURVES)),
-        ]
+        table = fleets_table(group, (name for name in FIGURES if name != "lasting"))  # lasting_coverage, as a goal
+        charts = (section(label, table.title, _chart(group, name, label)) for name, label in _CURVES)
+        parts += [table.html(), pair(*charts)]
     return page(f"Fleets on {shown(tape.origin)}", parts)
 
 
@@ -67,12 +50,7 @@ def graphs_table(graphs: Sequence[GraphFigures]) -> FigureTable:
     """The graph as recorded and, if there is one, rewired."""
     forms = {"clustering": ".4f", "mean_path": ".3f", "in_exponent": ".2f", "out_exponent": ".2f"}
     rows = [
-        [
-            name,
-            f"{one.pages:,}",
-            f"{one.links:,}",
-            *(figure(getattr(one, field), form) for field, form in forms.items()),
-        ]
+        [name, f"{one.pages:,}", f"{one.links:,}", *(figure(getattr(one, key), form) for key, form in forms.items())]
         for name, one in zip(("as recorded", "rewired"), graphs, strict=False)
     ]
     heads = ["graph", "pages", "links", "clustering", "mean path", "in", "out"]
@@ -109,7 +87,7 @@ def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
     mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
     many = abs(mean) >= _MANY
     spread = 0.0 if spread < _TINY * abs(mean) else spread
-    shown = "" if np.isnan(spread) else f" ± {format(spread, ',.0f' if many else '.2g')}"
+    shown = "" if np.isnan(spread) else f" ± {format(spread, ',.0f' if many or spread >= 100 else '.2g')}"
     return f"{figure(mean, ',.0f' if many else '.4g')}{shown}{mark}"
 
 
@@ -124,6 +102,7 @@ SHOWN = (
     "relevant",
     "found_urls",
     "coverage",
+    "lasting_coverage",
     "late_hours",
     "delay_median_s",
     "requests_per_story",
@@ -140,22 +119,26 @@ _DOUBTFUL = 0.2
 
 
 def compare_fleets(
-    tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl.")],
-    kind: Annotated[list[ForagerKind] | None, typer.Option(help="WL, RL, WLRL or BFS; may be repeated.")] = None,
-    budget: Annotated[list[str] | None, typer.Option(help="Downloads per hour, such as 60/h; may be repeated.")] = None,
+    tape: options.TapePath,
+    kind: Annotated[
+        list[ForagerKind] | None, typer.Option(help="Kind of a fleet; may be repeated; default: all.")
+    ] = None,
+    budget: Annotated[
+        list[str] | None, typer.Option(help="Downloads, such as 60/h, or recorded; may be repeated.")
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Replays of each fleet, each with its own luck.")] = 3,
-    preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
+    preset: options.Preset = "",
     also_rewired: Annotated[bool, typer.Option("--rewired", help="Also on the graph with its links shuffled.")] = False,
     warm_up: Annotated[
         str | None,
         typer.Option(help="News of this first time does not count; default: 12h, or a quarter of a shorter recording."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
-    output: ReportTo = None,
-    config: Config = None,
-    set_: Set = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    processes: options.Processes = 0,
+    output: options.ReportTo = None,
+    config: options.Config = None,
+    set_: options.Set = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Compare kinds of fleets on a recording: what they find, how soon, at what cost.
 
@@ -163,13 +146,13 @@ def compare_fleets(
     repeats and all figures with their standard deviation (_sd), and in `paired` the difference of each figure to the first
     fleet, with p.
     """
-    check_place(output)
-    settings = settings_for(config, set_ or (), preset)
+    options.check_place(output)
+    settings = options.settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
     with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
         recorded = load_tape(folder)
-        budgets = [per_hour(text) for text in budget or ()] or [usual_budget(recorded)]
-        seeds, warm = seeds_of(recorded, ()), warm_up_of(warm_up, recorded.end - recorded.start)
+        budgets = [options.per_hour(text, recorded) for text in budget or ()] or [usual_budget(recorded)]
+        seeds, warm = seeds_of(recorded, ()), options.warm_up_of(warm_up, recorded.end - recorded.start)
         jobs = [
             Job(world, each, per, settings.seed + repeat, seeds, settings, warm)
             for world in worlds
@@ -178,22 +161,21 @@ def compare_fleets(
             for repeat in range(repeats)
         ]
         prepare_replays(jobs, quiet=quiet)
-        line = ProgressLine(quiet=quiet)
-        played = play_all(jobs, workers=workers, done=lambda count: line.show(f"{count} of {len(jobs)} replays"))
+        line = options.ProgressLine(quiet=quiet)
+        played = play_all(jobs, workers=processes, done=lambda count: line.show(f"{count} of {len(jobs)} replays"))
         line.end()
         rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
         graphs = [graph_of(load_tape(world, check=False), settings.seed) for world in worlds]
     if output is not None:
-        write_whole(output, fleets_page(recorded, graphs, rows))
+        options.write_whole(output, fleets_page(recorded, graphs, rows))
     if json:
-        facts = fleets_json(recorded, graphs, rows, settings)
-        typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
-    else:
-        typer.echo(f"{repr(recorded)[1:-1]}. News of the first {span(warm)} does not count.")
-        for table in (graphs_table(graphs), *(fleets_table(group, SHOWN) for group in _groups(rows))):
-            table.show()
-        if warning := doubt(rows):
-            typer.echo(warning)
+        options.print_result(fleets_json(recorded, graphs, rows, settings) | {"warm_up_s": warm})
+        return
+    typer.echo(f"{repr(recorded)[1:-1]}. News of the first {span(warm)} does not count.")
+    for table in (graphs_table(graphs), *(fleets_table(group, SHOWN) for group in _groups(rows))):
+        table.show()
+    if warning := doubt(rows):
+        typer.echo(warning)
 
 
 @contextmanager
@@ -216,17 +198,15 @@ def fleets_json(
     tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow], settings: Settings
 ) -> dict[str, Any]:
     """The comparison as JSON values; null where there is no figure."""
-    facts = {"tape": tape_facts(tape), "preset": settings.preset, "graph": _plain(asdict(graphs[0]))}
-    if len(graphs) > 1:
-        facts["graph_rewired"] = _plain(asdict(graphs[1]))
+    shapes = dict(zip(("graph", "graph_rewired"), (_plain(asdict(one)) for one in graphs), strict=False))
+    facts = {"tape": options.tape_facts(tape), "preset": settings.preset, **shapes}
     return facts | {"fleets": [_fleet(row) for row in rows], "paired": list(_pairs(rows))}
 
 
 def _fleet(row: FleetRow) -> dict[str, Any]:
     head = {"kind": row.kind, "rewired": row.rewired, "budget": row.budget, "repeats": len(row.repeats)}
-    means = {name: row.mean(name) for name in FIGURES}
-    spreads = {f"{name}_sd": row.sd(name) for name in FIGURES}
-    return head | _plain(means) | _plain(spreads)
+    means, spreads = {name: row.mean(name) for name in FIGURES}, {f"{name}_sd": row.sd(name) for name in FIGURES}
+    return head | _plain(means | spreads)
 
 
 def _pairs(rows: Sequence[FleetRow]) -> Iterator[dict[str, Any]]:

@@ -3,27 +3,16 @@
 The report is one HTML file with charts; it loads no other files. It also says how well HACS predicts which pages change.
 """
 
-import json as jsonlib
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from forager.chance import stream
-from forager.cli.log_input import (
-    Budget,
-    ChangeOf,
-    CycleLength,
-    DocumentsPath,
-    LogPath,
-    PagesOf,
-    Settled,
-    cut_log,
-    per_cycle,
-    read_change_log,
-)
-from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
+from forager.cli import log_input
+from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, print_result, write_whole
 from forager.errors import InputError
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.compare import (
@@ -46,12 +35,12 @@ from forager.report.phrases import figure, shown
 
 
 def compare_policies(
-    log: LogPath,
+    log: log_input.LogPath,
     policy: Annotated[
         list[str] | None, typer.Option(help="A policy name, a formula or a file; may be repeated.")
     ] = None,
-    k: Budget = "5%",
-    warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
+    k: log_input.Budget = "5%",
+    warmup: log_input.WarmUpCycles = 2,
     folds: Annotated[
         int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals. At most one a page.")
     ] = 5,
@@ -61,12 +50,12 @@ def compare_policies(
         str | None,
         typer.Option("--from", help="Judge on what comes after: a share (50%), a cycle (28) or a time (2022-07-01)."),
     ] = None,
-    cycle: CycleLength = "auto",
-    documents: DocumentsPath = None,
+    cycle: log_input.CycleLength = "auto",
+    documents: log_input.DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
-    pages: PagesOf = "auto",
-    change: ChangeOf = "auto",
-    settled: Settled = "10%",
+    pages: log_input.PagesOf = "auto",
+    change: log_input.ChangeOf = "auto",
+    settled: log_input.Settled = "10%",
     quiet: Quiet = False,
     json: Json = False,
     output: ReportTo = None,
@@ -78,13 +67,15 @@ def compare_policies(
     `hacs` by window if that is among them.
     """
     check_place(output)
-    world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
-    settings = RecrawlSettings(k=per_cycle(k, world), warmup=warmup, breadth=breadth)
+    world = log_input.read_change_log(
+        log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled
+    )
+    settings = RecrawlSettings(k=log_input.per_cycle(k, world), warmup=warmup, breadth=breadth)
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
     if from_ is not None:
-        world = world.span(cut_log(world, from_, "--from"), world.cycles)
+        world = world.span(log_input.cut_log(world, from_, "--from"), world.cycles)
     if world.cycles <= warmup or not world.pages:
-        wanted = f"--warmup {warmup} wants more cycles, and there must be a page"
+        wanted = f"--warm-up {warmup} wants more cycles, and there must be a page"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
     folds = min(folds, world.pages)
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
@@ -105,7 +96,7 @@ def compare_policies(
         write_whole(output, policies_page(log.name, world, judged, settings.k, windows))
     if json:
         foretold = {"hacs": hacs_json(windows)} if windows else {}
-        typer.echo(jsonlib.dumps(policies_json(world, judged) | foretold))
+        print_result(policies_json(world, judged) | foretold)
         return
     found = [documents_table(judged)] if world.documents is not None else []
     for table in (policies_table(world, judged), *found, *([hacs_table(windows)] if windows else [])):
@@ -156,15 +147,12 @@ def _discovered(one: Judged) -> dict[str, float | None]:
 
 
 def figures(one: Judged) -> dict[str, float]:
-    return {
-        "changerate": one.mean("change_rate"),
-        "changerate_ci": one.interval("change_rate"),
-        "ndcg": one.mean("ndcg"),
-        "ndcg_ci": one.interval("ndcg"),
-        "freshness": one.mean("freshness"),
-        "freshness_ci": one.interval("freshness"),
-        "age_cycles": one.mean("age"),
+    shares: tuple[Figure, ...] = ("change_rate", "ndcg", "freshness")
+    pairs = {name.replace("_", ""): (one.mean(name), one.interval(name)) for name in shares}
+    facts = {
+        f"{name}{end}": value for name, pair in pairs.items() for end, value in zip(("", "_ci"), pair, strict=True)
     }
+    return facts | {"age_cycles": one.mean("age")}
 
 
 def policies_table(log: ChangeLog, judged: Sequence[Judged]) -> FigureTable:
@@ -213,11 +201,11 @@ def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
             "window": one.window,
             **{
                 average: [
-                    _values(quality) | {"threshold": theta} for theta, quality in zip(THRESHOLDS, own, strict=True)
+                    asdict(quality) | {"threshold": theta} for theta, quality in zip(THRESHOLDS, own, strict=True)
                 ]
                 for average, own in (("micro", one.micro), ("macro", one.macro), ("random_micro", one.random))
             },
-            "brute_micro": _values(one.brute),
+            "brute_micro": asdict(one.brute),
             "weighted_precision": one.weighted_precision,
             "weighted_precision_last_obs": one.weighted_precision_last_seen,
             "weighted_precision_random": one.weighted_precision_random,
@@ -258,10 +246,6 @@ def whole_hacs_table(judged: Sequence[WindowJudged]) -> FigureTable:
     return FigureTable(_ASKED, note, heads, rows)
 
 
-def _values(quality: Quality) -> dict[str, float]:
-    return {"precision": quality.precision, "recall": quality.recall, "f1": quality.f1}
-
-
 def _shown(one: Quality) -> str:
     return f"{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}"
 
@@ -294,11 +278,7 @@ def policies_page(
         documents_table(judged).html() if log.documents is not None else "",
         pair(*charts[:2]),
         pair(*charts[2:]),
-        section(
-            "The top of the schedule",
-            "ChangeRate and NDCG of the first part of each cycle's schedule.",
-            _top(judged, k),
-        ),
+        _top(judged, k),
         _victories(judged, "change_rate", "ChangeRate").html(),
         _victories(judged, "freshness", "Freshness").html(),
         whole_hacs_table(windows).html() if windows else "",
@@ -320,12 +300,15 @@ def _short(one: Judged) -> str:
 
 
 def _top(judged: Sequence[Judged], k: float) -> str:
+    """ChangeRate and NDCG of the first part of each cycle's schedule, side by side."""
     shares = [100.0 * k * part / 5 for part in range(1, 6)]
     charts = []
     for place, label in enumerate(("ChangeRate", "NDCG")):
         named = [(_short(one), list(zip(shares, one.top()[place], strict=True))) for one in judged]
-        charts.append(line_chart(named, f"{label} of the top of the schedule", along="% of all pages, best first"))
-    return "".join(charts)
+        title = f"{label} of the top of the schedule"
+        drawn = line_chart(named, title, along="% of all pages, best first")
+        charts.append(section(title, "The first part of what each cycle visits.", drawn))
+    return pair(*charts)
 
 
 def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> FigureTable:

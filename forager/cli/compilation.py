@@ -4,6 +4,7 @@ Replays and learning need compiled kernels, and their processes load what this p
 disk (see `kernel`); a file beside them records that all are compiled for the current sources.
 """
 
+import math
 import os
 import platform
 import sys
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import typer
 
 import forager
+from forager.cli.options import ProgressLine
 from forager.compiler import compilations
 from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings
 from forager.gp.trees import Tree
@@ -68,22 +69,20 @@ def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
     if any((folder / mark).exists() for folder in _folders()):
         yield False
         return
-    with compilations(lambda done, most: None if quiet else _tell(done, most)):
+    line = ProgressLine(quiet=quiet)
+    line.shown = -math.inf  # the first kernel is told at once
+
+    def tell(done: int, most: int) -> None:
+        line.show(f"compiling, once per installation: {done} of at most {most} kernels")
+
+    with compilations(tell):
         yield True
+    line.end()
     for folder in _folders():
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / mark).touch()
             return
-
-
-def _tell(done: int, most: int) -> None:
-    """Shows progress: in place on a terminal, elsewhere a line now and then."""
-    line = f"forager: compiling, once per installation: {done} of at most {most} kernels"
-    if sys.stderr.isatty():
-        typer.echo(f"\r{line}", err=True, nl=done == most)
-    elif done % 10 == 1:
-        typer.echo(line, err=True)
 
 
 def _folders() -> Iterator[Path]:

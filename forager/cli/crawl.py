@@ -3,9 +3,7 @@
 `forager demo` serves an invented news site on loopback and crawls it in accelerated time.
 """
 
-import json as jsonlib
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,38 +12,27 @@ import typer
 
 from forager.arrays import FloatArray
 from forager.assembly import require_contact
+from forager.cli import options
 from forager.cli.log import CrawlLog
-from forager.cli.options import (
-    AppendTo,
-    Config,
-    Json,
-    KindOption,
-    LogAs,
-    NoDashboard,
-    Quiet,
-    SeedFiles,
-    SeedUrls,
-    Set,
-    TimeLimit,
-    Verbose,
-    WriteTo,
-    adapted,
-    given_seeds,
-    json_number,
-    loaded,
-    stories_writer,
-    tell,
-    time_given,
+from forager.cli.runner import (
+    counts_line,
+    fleet_line,
+    run_crawl,
+    run_facts,
+    run_live,
+    topic_lines,
+    watched_crawl,
+    write_statistics,
 )
-from forager.cli.runner import fleet_line, run_crawl, run_facts, run_live, watched_crawl, write_statistics
-from forager.clock import Clock, FastClock, WallClock
+from forager.clock import Clock, FastClock, WallClock, in_thread
 from forager.dashboard.watched import Appeared, Coverage
 from forager.errors import Exit, InputError
 from forager.events import Event, Told
 from forager.measures import delay, found_young
 from forager.output.outlet import Mode, Outlet, StoryWriter
-from forager.report.phrases import day_only, span
-from forager.settings import Settings
+from forager.pages.urls import site
+from forager.report.phrases import day_only, json_number, shown, span
+from forager.settings import Settings, changed_keys
 from forager.terms import Url
 
 if TYPE_CHECKING:  # only the demo needs one
@@ -56,40 +43,41 @@ def crawl_command(
     run_dir: Annotated[Path, typer.Argument(help="Where everything is kept; an existing run goes on.")] = Path(
         "runs/crawl"
     ),
-    seed_file: SeedFiles = None,
-    seed: SeedUrls = None,
+    seed_file: options.SeedFiles = None,
+    seed: options.SeedUrls = None,
     history: Annotated[
         list[Path] | None,
         typer.Option(help="What archives know of the pages (CDX, TimeMap, WARC, tape …): rates to begin with."),
     ] = None,
-    kind: KindOption = None,
-    append: AppendTo = None,
-    overwrite: WriteTo = None,
-    time_limit: TimeLimit = None,
-    no_dashboard: NoDashboard = False,
-    config: Config = None,
-    set_: Set = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    log_format: LogAs = None,
-    json: Json = False,
+    kind: options.KindOption = None,
+    append: options.AppendTo = None,
+    overwrite: options.WriteTo = None,
+    time_limit: options.TimeLimit = None,
+    no_dashboard: options.NoDashboard = False,
+    config: options.Config = None,
+    set_: options.Set = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    log_format: options.LogAs = None,
+    json: options.Json = False,
 ) -> None:
     """Crawl news sites and tell new stories as they appear.
 
     --json prints what statistics.json in the run directory holds: stories, delay_median_s, delay_p90_s, requests,
-    requests_per_story, not_modified, changes, wire_bytes, pages, visits, outcomes, errors and skipped by kind, budget,
-    cycles, recrawl, foragers, and the same for each of `sites`.
+    not_modified, wire_bytes, outcomes, channels and errors, all these for each of `sites` too; requests_per_story, changes,
+    pages, visits, day_only, budget, cycles, recrawl, kind, foragers, profit, on_topic, off_topic, cannot_tell, topic_doubt
+    and skipped.
     """
-    settings = adapted(loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    settings = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    limit, seeds = options.time_given(time_limit), options.given_seeds(seed_file, seed)
+    writer = options.stories_writer(append, overwrite, Mode.REWRITE)
     require_contact(settings)
-    seeds = given_seeds(seed_file, seed)
-    writer = stories_writer(append, overwrite, Mode.REWRITE)
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
     if not seeds and not (run_dir / "crawl.db").exists():
         raise InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
     archives = [str(path) for path in history or ()]
-    facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
-    tell(jsonlib.dumps(facts) if json else _text(facts, run_dir), append, overwrite)
+    facts, nothing, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, limit, log))
+    options.print_result(facts, lambda: _text(facts, run_dir, nothing), append, overwrite, json=json)
     if failed:
         raise typer.Exit(Exit.OUTPUT)
 
@@ -102,8 +90,8 @@ async def _crawl(
     writer: StoryWriter | None,
     limit: float | None,
     log: CrawlLog,
-) -> tuple[dict[str, Any], bool]:
-    """Returns the account of the crawl, and whether writing the stories failed."""
+) -> tuple[dict[str, Any], str, bool]:
+    """Returns the account of the crawl, why no page was read, if so, and whether writing the stories failed."""
     clock = WallClock()
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(watched_crawl(run_dir, settings, seeds, clock, log))
@@ -114,21 +102,24 @@ async def _crawl(
             log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
         outlet = None if writer is None else await stack.enter_async_context(Outlet(opened.store, writer, _warn))
         await run_crawl(opened, log, limit, beside=() if outlet is None else (outlet.follow,))
-    facts = run_facts(opened.account, opened.crawl, opened.crawl.world.keeper.skipped)
+    facts = run_facts(opened.account, opened.crawl, opened.crawl.world.ingest.skipped)
     write_statistics(facts, run_dir)
-    return facts, outlet is not None and outlet.failed
+    total = opened.account.total
+    reasons = [why for kinds in (total.refusals, total.errors) for one in kinds.values() for why in one]
+    nothing = "" if facts["pages"] or not reasons else f"No page was read: {shown(reasons[0])}."
+    return facts, nothing, outlet is not None and outlet.failed
 
 
 def _warn(line: str) -> None:
     typer.echo(f"forager: {line}", err=True)
 
 
-def _text(facts: dict[str, Any], run_dir: Path) -> str:
+def _text(facts: dict[str, Any], run_dir: Path, nothing: str = "") -> str:
     skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
     lines = [
-        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
-        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; "
-        f"errors: {_errors(facts)}.",
+        f"{counts_line(facts)}; errors: {_errors(facts)}.",
+        *filter(None, [nothing]),
+        *topic_lines(facts),
         f"Links left out: {skipped}.",
         fleet_line(facts),
         f"Everything is in {run_dir}; the same command goes on from here.",
@@ -145,44 +136,48 @@ CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
 
 
 def demo(
-    time_limit: TimeLimit = None,
+    time_limit: options.TimeLimit = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
-    kind: KindOption = None,
-    config: Config = None,
-    set_: Set = None,
-    no_dashboard: NoDashboard = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    log_format: LogAs = None,
-    json: Json = False,
+    kind: options.KindOption = None,
+    config: options.Config = None,
+    set_: options.Set = None,
+    no_dashboard: options.NoDashboard = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    log_format: options.LogAs = None,
+    json: options.Json = False,
 ) -> None:
-    """Watch a living news site being crawled, on this machine alone."""
+    """Watch a living news site being crawled, on this machine alone.
+
+    --json prints what `forager crawl --json` does, and, measured against what the site really published after the warm-up:
+    published, found, coverage, found_median_s, found_p90_s and late_s; also news_hours, papers and run_dir.
+    """
     from forager.cli.export import write_report
 
-    given = adapted(loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    given = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
     settings = arranged(given, time_limit, seed)
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")
-    typer.echo(jsonlib.dumps(facts) if json else _demo_text(facts))
+    options.print_result(facts, lambda: _demo_text(facts), json=json)
 
 
 def arranged(settings: Settings, time_limit: str | None, seed: int | None) -> Settings:
     """Settings of the demo: allow loopback, and scale politeness to news time."""
-    limit = time_given(time_limit)
+    limit = options.time_given(time_limit)
     seed = settings.seed if seed is None else seed
-    return replace(
-        settings,
-        seed=seed,
-        demo=replace(settings.demo, time_limit=settings.demo.time_limit if limit is None else limit),
-        newsroom=replace(settings.newsroom, seed=seed),
-        live=replace(settings.live, allow_addresses=LOOPBACK, user_agent=CONTACT),
-        timetable=replace(
-            settings.timetable, download_delay=settings.demo.download_delay, latency_factor=0.0, longest_wait=86_400.0
-        ),
-    )
+    changes = {
+        "seed": seed,
+        "newsroom.seed": seed,
+        "live.allow_addresses": LOOPBACK,
+        "live.user_agent": CONTACT,
+        "timetable.download_delay": settings.demo.download_delay,
+        "timetable.latency_factor": 0.0,
+        "timetable.longest_wait": 86_400.0,
+    }
+    return changed_keys(settings, changes if limit is None else changes | {"demo.time_limit": limit})
 
 
 async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str, Any]:
@@ -191,7 +186,8 @@ async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str,
 
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     async with AsyncExitStack() as stack:
-        newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
+        made = await in_thread(lambda: Newsroom(settings.newsroom, clock))  # takes a second
+        newsroom = await stack.enter_async_context(serve(made, clock))
         found = FoundStories(newsroom, clock)
         opening = watched_crawl(
             folder, settings, newsroom.homes, clock, log, found, name="the demo", coverage=found.coverage
@@ -201,7 +197,8 @@ async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str,
         await run_crawl(opened, log, settings.demo.time_limit * clock.speed)
         ended = clock.now()
         measured = delay(*found.between(began + settings.demo.warm_up * (ended - began), ended))
-    return run_facts(opened.account, opened.crawl, opened.crawl.world.keeper.skipped) | {
+    return run_facts(opened.account, opened.crawl, opened.crawl.world.ingest.skipped) | {
+        "papers": {site(Url(f"{newsroom.bases[paper.name]}/")): paper.title for paper in newsroom.settings.papers},
         "news_hours": round((ended - began) / 3600, 1),
         "published": measured.stories,
         "found": measured.found,
@@ -242,19 +239,23 @@ class FoundStories:
 
 def _demo_text(facts: dict[str, Any]) -> str:
     coverage = "–" if facts["coverage"] is None else f"{facts['coverage']:.0%}"
+    about = topic_lines(facts)
+    every = ", on whatever topic," if about else ""
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
+        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}, "
         f"{facts['requests_per_story'] or '–'} requests per story.",
-        f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
+        f"Of {facts['published']} stories{every} published after the warm-up {facts['found']} were found: coverage {coverage}, "
         f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
         f"{fleet_line(facts)} Errors: {_errors(facts)}.",
     ]
-    lines += [
-        f"  {name}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, {one['requests']} requests, "
-        f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
-        for name, one in facts["sites"].items()
-    ]
+    lines += about
+    for name, one in facts["sites"].items():
+        channels = ", ".join(f"{channel} ({count})" for channel, count in one["channels"].items()) or "–"
+        lines.append(
+            f"  {facts['papers'].get(name, name)}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, "
+            f"{one['requests']} requests, found first by {channels}"
+        )
     lines.append(f"Report: {facts['run_dir']}/report.html   Stories: forager export {facts['run_dir']}")
     return "\n".join(lines)

@@ -11,31 +11,24 @@ from typing import Annotated
 
 import typer
 
-from forager.cli.options import write_whole
+from forager.cli.options import AppendTo, RunDir, WriteTo, stories_writer, write_whole
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError
+from forager.library.run_reader import viewed
 from forager.output.outlet import Mode, Outlet, StoryWriter
 from forager.output.writers import writer_for
 from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
-from forager.report.run import read_run
-from forager.report.run import run_report as page
+from forager.report.run import read_run, run_report
 from forager.store.protocol import AcceptedStory
-from forager.store.store import Store
 from forager.units import seconds
 from forager.warc.wacz import pack_wacz
 
 
 def export(
-    run_dir: Annotated[Path, typer.Argument(help="The directory of a crawl, running or ended.")],
-    append: Annotated[
-        str | None,
-        typer.Option("-o", "--append", metavar="FILE", help="Append to a .jsonl or .csv what it does not hold yet."),
-    ] = None,
-    overwrite: Annotated[
-        str | None,
-        typer.Option("-O", "--output", metavar="FILE", help="Write .jsonl, .csv, .parquet, .xml or .atom anew."),
-    ] = None,
+    run_dir: RunDir,
+    append: AppendTo = None,
+    overwrite: WriteTo = None,
     since: Annotated[
         str | None,
         typer.Option(metavar="WHEN", help="Only stories fetched since then: 2026-01-31, 2026-01-31T06:00, or 6h ago."),
@@ -50,22 +43,16 @@ def export(
         files = pack_wacz(run_dir / "warc", wacz, now=WallClock().now(), title=run_dir.resolve().name)
         typer.echo(f"{files} WARC files packed into {wacz}", err=True)
         return
-    if append is not None and overwrite is not None:
-        raise typer.BadParameter("give either -o or -O", param_hint="-o")
-    writer = writer_for(overwrite or append or "-", Mode.REPLACE if append is None else Mode.APPEND)
+    writer = stories_writer(append, overwrite, Mode.REPLACE) or writer_for("-", Mode.REPLACE)
     written = asyncio.run(_export(run_dir, writer, _wanted(since, site)))
     if append is not None or overwrite is not None:
         typer.echo(f"{written} stories written to {writer.name}", err=True)
 
 
 async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[AcceptedStory], bool] | None) -> int:
-    store = await Store.view(run_dir)
     warnings: list[str] = []
-    try:
-        async with Outlet(store, writer, warnings.append, wanted) as outlet:
-            await outlet.catch_up()
-    finally:
-        await store.close()
+    async with viewed(run_dir) as store, Outlet(store, writer, warnings.append, wanted) as outlet:
+        await outlet.catch_up()
     if isinstance(outlet.error, BrokenPipeError):
         raise typer.Exit(Exit.OUTPUT)  # the reader closed the pipe: nothing to explain
     if warnings:
@@ -103,7 +90,7 @@ def _site(name: str) -> str:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    run: RunDir,
     output: Annotated[Path, typer.Option("-O", "--output", help="The HTML file to write.")] = Path("report.html"),
 ) -> None:
     """Write what a run found, how soon and at what cost, as one HTML file that needs no network."""
@@ -112,14 +99,11 @@ def report(
 
 def write_report(run: Path, output: Path) -> int:
     """Writes the report of a run; returns its size in bytes."""
-    text = asyncio.run(_read(run, run.resolve().name))
+    text = asyncio.run(_page(run, run.resolve().name))
     write_whole(output, text)
     return len(text.encode())
 
 
-async def _read(run: Path, name: str) -> str:
-    reader = await Store.view(run)
-    try:
-        return page(await read_run(reader), name)
-    finally:
-        await reader.close()
+async def _page(run: Path, name: str) -> str:
+    async with viewed(run) as reader:
+        return run_report(await read_run(reader), name)

@@ -4,8 +4,8 @@
 """
 
 import asyncio
-import json as jsonlib
 import math
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -13,12 +13,13 @@ import msgspec
 import typer
 
 from forager.assembly import open_wire
-from forager.cli.options import Config, Json, Set, loaded
+from forager.cli.options import Config, Json, Set, loaded, print_result
 from forager.clock import WallClock
 from forager.errors import Exit
 from forager.library.session import given_url
 from forager.pages.page import Page
 from forager.pages.urls import host
+from forager.report.phrases import shown_moment
 from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response
 
@@ -45,7 +46,7 @@ def fetch_command(
     settings = loaded(config, set_).settings
     response = asyncio.run(_fetch(url, settings))
     facts = described(response, settings)
-    typer.echo(jsonlib.dumps(facts, ensure_ascii=False) if json else _text(facts))
+    print_result(facts, lambda: _text(facts), json=json)
     raise typer.Exit(CODES[response.outcome])
 
 
@@ -74,7 +75,7 @@ async def _fetch(text: str, settings: Settings) -> Response:
 def described(response: Response, settings: Settings) -> dict[str, Any]:
     """A response and the page read from it, as JSON values."""
     page = Page(response, settings=settings.pages) if response.outcome is Outcome.FETCHED else None
-    facts: dict[str, Any] = {
+    return {
         "url": response.first_url,
         "final_url": response.url,
         "outcome": response.outcome.value,
@@ -88,8 +89,6 @@ def described(response: Response, settings: Settings) -> dict[str, Any]:
         "seconds": round(response.seconds, 4),
         "trouble": response.trouble.value,
         "error": response.error,
-    }
-    facts |= {
         "kind": page.kind.value if page else "",
         "title": page.title if page else "",
         "lang": page.lang if page else "",
@@ -111,7 +110,6 @@ def described(response: Response, settings: Settings) -> dict[str, Any]:
         if page
         else {},
     }
-    return facts
 
 
 def _moment(dated: Dated | None) -> str | None:
@@ -125,7 +123,7 @@ def _moment(dated: Dated | None) -> str | None:
 def _text(facts: dict[str, Any]) -> str:
     """The same as text: short facts first, then links and text, cut to a screenful."""
     lists = ("links", "text", "hops", "prints")
-    lines = [f"{name:<17}{value}" for name, value in facts.items() if name not in lists and value not in ("", None)]
+    lines = [f"{name:<17}{_plain(value)}" for name, value in facts.items() if name not in lists and _plain(value)]
     lines += [f"{'hop':<17}{hop['status']} {hop['url']}" for hop in facts["hops"]]
     lines += [f"{'print of ' + name:<17}{value}" for name, value in facts["prints"].items()]
     links = facts["links"]
@@ -138,6 +136,13 @@ def _text(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _plain(value: object) -> str:
+    """A value in words; empty if nothing is known."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else ", ".join(value) if isinstance(value, tuple | list) else str(value)
+
+
 def robots(
     url: Annotated[str, typer.Argument(help="The URL in question.")],
     config: Config = None,
@@ -146,16 +151,13 @@ def robots(
 ) -> None:
     """Say whether a URL may be fetched, and which rule says so."""
     verdict = asyncio.run(_ask(url, loaded(config, set_).settings))
-    if json:
-        typer.echo(jsonlib.dumps(verdict))
-    else:
-        for name, value in verdict.items():
-            typer.echo(f"{name:<12} {value}")
+    told = verdict | {"fetched": f"{shown_moment(verdict['fetched'])} UTC"}
+    lines = [f"{name:<12} {_plain(value)}" for name, value in told.items() if value or value is False]
+    print_result(verdict, lambda: "\n".join(lines), json=json)
     raise typer.Exit(Exit.OK if verdict["allowed"] else Exit.REFUSED)
 
 
 async def _ask(text: str, settings: Settings) -> dict[str, Any]:
     url = given_url(text)
     async with open_wire(settings, WallClock()) as wire:
-        verdict = await wire.robots.explain(url)
-        return {"url": url, **{name: getattr(verdict, name) for name in verdict.__slots__}}
+        return asdict(await wire.robots.explain(url))

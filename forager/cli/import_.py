@@ -1,6 +1,5 @@
 """`forager import`: compiles recordings of any kind into a tape."""
 
-import json as jsonlib
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -10,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from forager.cli.options import Json, ProgressLine, Quiet, tape_facts
+from forager.cli.options import Json, ProgressLine, Quiet, print_result, tape_facts
 from forager.errors import InputError, OutputError
 from forager.importers.files import Imported, import_files
 from forager.importers.streams import ImportTally, sources
 from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
-from forager.report.phrases import shown_moment
+from forager.report.phrases import amount, shown_moment, span
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, holds_else, save
 from forager.tape.tape_world import documents
@@ -49,7 +48,7 @@ def import_(
         list[str] | None,
         typer.Argument(
             help="WARC, WACZ, CDX, CDXJ, TimeMap or change log, plain, gz or zst; folders of them; a run directory; - for "
-            "standard input.",
+            "standard input."
         ),
     ] = None,
     table: Annotated[
@@ -79,11 +78,17 @@ def import_(
     """
     if (table is None) == (not files):
         raise typer.BadParameter("give files, or --table DIR")
-    _check_output(output)
+    if (
+        output.is_dir() and not (output / CONTENTS).exists() and holds_else(output)
+    ):  # a killed import may have left a part
+        raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
     begun = time.monotonic()
     display = ProgressLine(quiet=quiet, every=_EVERY)
 
     def show(name: str, read: int, total: int) -> None:
+        if total and read >= total:
+            name = "is read; building the tape"
+            display.shown = min(display.shown, time.monotonic() - _EVERY)  # the rest may take as long
         part = f"{min(read / total, 1):4.0%}" if total else f"{read / 1e6:,.0f} MB"
         display.show(f"{part} {name}")
 
@@ -98,7 +103,7 @@ def import_(
         raise InputError(_nothing(imported.tally, " ".join(files or [str(table)])))
     save(imported.tape, output)
     facts = _facts(imported, output, time.monotonic() - begun)
-    typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output, facts["documents"]))
+    print_result(facts, lambda: _summary(imported, output, facts["documents"]), json=json)
 
 
 def _import(files: list[str], identity: str | None, progress: Callable[[str, int, int], None]) -> Imported:
@@ -114,14 +119,9 @@ def _import(files: list[str], identity: str | None, progress: Callable[[str, int
     return import_files(sources(files), origin=origin, identity=identity, progress=progress)
 
 
-def _check_output(output: Path) -> None:
-    """Refuses a folder that holds anything but a tape, or what a killed import left of one."""
-    if output.is_dir() and not (output / CONTENTS).exists() and holds_else(output):
-        raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
-
-
 def _nothing(tally: ImportTally, names: str) -> str:
-    left = f"; {tally.left_out.total():,} records show no page" if tally.left_out.total() else ""
+    out = tally.left_out.total()
+    left = f"; {amount(out, 'record')} without a page" if out else ""
     broken = f"; {tally.broken.total():,} broken, first {tally.named[0]}" if tally.named else ""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in _counted(tally.passed).items())
     passed = f"; its sound records are no answers: {kinds}" if kinds and not left else ""
@@ -152,13 +152,13 @@ def _summary(imported: Imported, output: Path, appeared: int) -> str:
     tape, tally = imported.tape, imported.tally
     begin, end = (shown_moment(at)[:16] for at in (tape.start, tape.end))
     lines = [
-        f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {begin} to {end} UTC, "
-        f"{(tape.end - tape.start) / 86_400:.1f} days",
-        f"{appeared:,} documents appeared, {_NEW[tape.identity]}",
+        f"{amount(tape.pages, 'page')}, {amount(tape.versions, 'version')}, {amount(tape.links.size, 'link')}; "
+        f"{begin} to {end} UTC, {span(tape.end - tape.start)}",
+        f"{amount(appeared, 'document')} appeared, {_NEW[tape.identity]}",
         *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
     ]
     if tally.records:
-        lines.append(f"{tally.records:,} records used; those that show nothing new make no version")
+        lines.append(f"{amount(tally.records, 'record')} used; those that show nothing new make no version")
     if tally.spelled:
         lines.append(f"{tally.spelled:,} addresses are other spellings of pages met before, and were merged with them")
     lines += [f"{count:,} left out: {kind}" for kind, count in _counted(tally.left_out).items()]

@@ -3,11 +3,10 @@
 `forager learn states` learns from a corpus the text clusters that turn a text into a state.
 """
 
-import json as jsonlib
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
@@ -17,57 +16,22 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from forager.cli import log_input, options
 from forager.cli.compilation import prepare_learning
-from forager.cli.log_input import (
-    ChangeOf,
-    CycleLength,
-    DocumentsPath,
-    LogPath,
-    PagesOf,
-    Settled,
-    cut_log,
-    per_cycle,
-    picked,
-    read_change_log,
-)
-from forager.cli.options import Config, Json, ProgressLine, Quiet, Set, check_place, loaded, whole, write_whole
 from forager.core.states import LONGEST_TEXT, States
 from forager.errors import InputError
 from forager.gp import learn as learning
+from forager.gp.evolve import canonical_tree
 from forager.gp.gp_settings import GPSettings, Measure, Parents, Selection, Terminals
 from forager.gp.learn import CarefulChoice
-from forager.gp.trees import canonical_tree, terminals_of
+from forager.gp.trees import terminals_of
 from forager.importers.texts import read_texts
-from forager.library.lessons import check_log, teach, teach_folds
+from forager.library.lessons import check_log, last_step, teach, teach_folds
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.compare import half_interval
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_to_text
-from forager.recrawl.terminals import MEANINGS, TERMINALS
-
-
-class Display:
-    """Shows generation, best and mean fitness, and time left."""
-
-    def __init__(self, settings: GPSettings, progress: learning.LearnProgress | None) -> None:
-        self.settings = settings
-        self.total = settings.seeds * settings.generations
-        self.before = self._generations(progress) if progress else 0
-        self.begun, self.line = time.monotonic(), ProgressLine()
-
-    def show(self, progress: learning.LearnProgress) -> None:
-        current, done = progress.current, self._generations(progress)
-        if current is None:
-            return
-        left = (time.monotonic() - self.begun) / (done - self.before) * (self.total - done)
-        self.line.show(
-            f"run {len(progress.finished) + 1}/{self.settings.seeds} generation {current.number + 1}/"
-            f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
-        )
-
-    def _generations(self, progress: learning.LearnProgress) -> int:
-        under_way = progress.current.number + 1 if progress.current else 0
-        return len(progress.finished) * self.settings.generations + under_way
+from forager.recrawl.terminals import TERMINALS
 
 
 def told_learned(choice: CarefulChoice) -> list[str]:
@@ -85,13 +49,11 @@ def told_learned(choice: CarefulChoice) -> list[str]:
 
 
 def learn_command(
-    log: LogPath,
+    log: log_input.LogPath,
     output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the score function (JSON).")],
-    terminals: Annotated[str, typer.Option(help="basic, all or extended: what functions may read.")] = "basic",
-    fitness: Annotated[
-        str, typer.Option(help="ndcg, changerate, freshness, discovery or late: what to maximise.")
-    ] = "ndcg",
-    select: Annotated[str, typer.Option(help="best, avg or sum: how the final function is picked.")] = "best",
+    terminals: Annotated[Terminals, typer.Option(help="What functions may read.")] = "basic",
+    fitness: Annotated[Measure, typer.Option(help="What to maximise.")] = "ndcg",
+    select: Annotated[Selection, typer.Option(help="How the final function is picked.")] = "best",
     seeds: Annotated[int, typer.Option(min=1, help="Runs with different luck.")] = 5,
     generations: Annotated[int, typer.Option(min=1, help="Generations per run.")] = 50,
     population: Annotated[int, typer.Option(min=2, help="Individuals per generation.")] = 300,
@@ -101,19 +63,19 @@ def learn_command(
             help="Visited per cycle: a share of the pages (5%), or a number (6); repeated: for all of them. [5%]"
         ),
     ] = None,
-    warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
+    warmup: log_input.WarmUpCycles = 2,
     train_until: Annotated[
         str | None,
         typer.Option(help="Learn from what comes before: a share (50%), a cycle (28) or a time (2022-07-01)."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=0, help="Processes to use; 0: one per core.")] = 0,
+    processes: options.Processes = 0,
     seed: Annotated[int, typer.Option(help="Of chance: the same seed learns the same function.")] = 0,
-    cycle: CycleLength = "auto",
-    documents: DocumentsPath = None,
+    cycle: log_input.CycleLength = "auto",
+    documents: log_input.DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery and late: cycles until a document is no news.")] = 24.0,
-    pages: PagesOf = "auto",
-    change: ChangeOf = "auto",
-    settled: Settled = "10%",
+    pages: log_input.PagesOf = "auto",
+    change: log_input.ChangeOf = "auto",
+    settled: log_input.Settled = "10%",
     known_rules: Annotated[
         bool,
         typer.Option(
@@ -123,15 +85,14 @@ def learn_command(
         ),
     ] = True,
     breed_from: Annotated[
-        str,
-        typer.Option(help="generation or best: parents are the last generation, or the best of all, as in the papers."),
+        Parents, typer.Option(help="Parents are the last generation, or the best of all, as in the papers.")
     ] = "generation",
     folds: Annotated[
         int,
         typer.Option(min=0, help="Judge by so many test sets of pages in turn, as the papers do by 5; 0: learn once."),
     ] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Learn when to look again: evolve a score function and write it to a file.
 
@@ -140,24 +101,26 @@ def learn_command(
     --json prints formula, terminals, fitness, train, validation, evaluations, unique_evaluations, seconds, evolved (whether
     it was, or is a known rule), and against_known_rule: rule, function, gain, error.
     """
-    check_place(output)
+    options.check_place(output)
     settings = GPSettings(
-        terminals=picked(terminals, Terminals, "--terminals"),
-        fitness=picked(fitness, Measure, "--fitness"),
-        select=picked(select, Selection, "--select"),
+        terminals=terminals,
+        fitness=fitness,
+        select=select,
         seeds=seeds,
         generations=generations,
         population=population,
         warmup=warmup,
         young=young,
         known_rules=known_rules,
-        parents=picked(breed_from, Parents, "--breed-from"),
+        parents=breed_from,
     )
-    world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
-    budgets = [per_cycle(one, world) for one in k or ["5%"]]
+    world = log_input.read_change_log(
+        log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled
+    )
+    budgets = [log_input.per_cycle(one, world) for one in k or ["5%"]]
     settings = replace(settings, k=budgets[0], more_k=tuple(budgets[1:]))
     if train_until is not None:
-        world = world.span(0, cut_log(world, train_until, "--train-until"))
+        world = world.span(0, log_input.cut_log(world, train_until, "--train-until"))
     check_log(world, str(log), settings)
     prepare_learning(settings)
     if folds:
@@ -169,24 +132,29 @@ def learn_command(
     progress = (
         learning.lesson_from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
     )
+
+    def follow(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
+        """To the end or the first Ctrl-C, with a checkpoint after every generation."""
+        done = progress or learning.LearnProgress()
+        with suppress(KeyboardInterrupt):
+            for done in _shown(steps, settings, progress):
+                options.write_whole(checkpoint, learning.lesson_to_text(done, settings, source))
+        if not done.best():
+            raise InputError("stopped before the first generation was measured: nothing was learned")
+        return done
+
     lesson = teach(
-        world,
-        log.name,
-        settings,
-        seed=seed,
-        processes=processes,
-        follow=lambda steps: _followed(steps, settings, progress, checkpoint, source),
-        progress=progress,
-        command=f"forager {shlex.join(sys.argv[1:])}",
+        world, log.name, settings, seed=seed, processes=processes, follow=follow, progress=progress, command=_command()
     )
     done, choice, chosen = lesson.done, lesson.choice, lesson.choice.chosen
-    write_whole(output, function_to_text(lesson.learned) + "\n")
+    options.write_whole(output, function_to_text(lesson.learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)  # this learning is complete
-    result: dict[str, object] = {
-        "formula": lesson.learned.formula,
-        "terminals": settings.terminals,
-        "fitness": settings.fitness,
+    formula = lesson.learned.formula
+    facts: dict[str, object] = {
+        "formula": formula,
+        "terminals": terminals,
+        "fitness": fitness,
         "train": chosen.train,
         "validation": chosen.validation,
         "evaluations": done.evaluations,
@@ -195,18 +163,46 @@ def learn_command(
         "evolved": choice.is_evolved,
     }
     if choice.known is not None:
-        result["against_known_rule"] = {
+        facts["against_known_rule"] = {
             "rule": formula_text(choice.known.tree),
             "function": formula_text(choice.evolved.tree),
             "gain": choice.gain,
             "error": choice.error if isfinite(choice.error) else None,
         }
-    if json:
-        typer.echo(jsonlib.dumps(result))
-        return
-    figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
-    read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
-    typer.echo("\n".join([str(result["formula"]), *read, *told_learned(choice), f"{figures}; written to {output}"]))
+    figures = f"{fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
+    read = [f"  {name}: {meaning}" for name, meaning in TERMINALS.items() if name in terminals_of(chosen.tree)]
+    lines = [formula, *read, *told_learned(choice), f"{figures}; written to {output}"]
+    options.print_result(facts, lambda: "\n".join(lines), json=json)
+
+
+def _command() -> str:
+    """This call, for the record of a function."""
+    return f"forager {shlex.join(sys.argv[1:])}"
+
+
+def _shown(
+    steps: Iterable[learning.LearnProgress], settings: GPSettings, before: learning.LearnProgress | None = None
+) -> Iterator[learning.LearnProgress]:
+    """The steps of an evolution that goes on from `before`; shows each on a line, with the time left."""
+
+    def generations(one: learning.LearnProgress) -> int:
+        return len(one.finished) * settings.generations + (one.current.number + 1 if one.current else 0)
+
+    total, first = settings.seeds * settings.generations, generations(before) if before else 0
+    begun, line = time.monotonic(), options.ProgressLine()
+    for step in steps:
+        yield step
+        if (now := step.current) is not None:
+            done = generations(step)
+            left = (time.monotonic() - begun) / (done - first) * (total - done)
+            line.show(
+                f"run {len(step.finished) + 1}/{settings.seeds} generation {now.number + 1}/{settings.generations} "
+                f"best {now.best[0][1]:.4f} mean {now.mean:.4f} {left:.0f} s left"
+            )
+    line.end()
+
+
+_ON_TESTS = ("change_rate", "ndcg", "freshness")
 
 
 def _learn_in_folds(
@@ -226,59 +222,33 @@ def _learn_in_folds(
         raise InputError(
             f"--folds: {world.pages} pages cannot be dealt out to {folds} folds; at least four in each of two"
         )
-
-    def follow(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
-        display, done = Display(settings, None), learning.LearnProgress()
-        for done in steps:
-            display.show(done)
-        display.line.end()
-        return done
-
     results, told = [], []
-    command = f"forager {shlex.join(sys.argv[1:])}"
     for one in teach_folds(
-        world, name, settings, folds, seed=seed, processes=processes, follow=follow, command=command
+        world,
+        name,
+        settings,
+        folds,
+        seed=seed,
+        processes=processes,
+        follow=lambda steps: last_step(_shown(steps, settings)),
+        command=_command(),
     ):
-        figures = {label: float(getattr(one.test, label).mean()) for label in ("change_rate", "ndcg", "freshness")}
+        learned, figures = one.lesson.learned, {label: float(getattr(one.test, label).mean()) for label in _ON_TESTS}
         results.append(one)
-        told.append({"formula": one.lesson.learned.formula, "evolved": one.lesson.choice.is_evolved, **figures})
+        told.append({"formula": learned.formula, "evolved": one.lesson.choice.is_evolved, **figures})
         if not json:
             shown = ", ".join(f"{label} {value:.4f}" for label, value in figures.items())
-            typer.echo(f"fold {len(told)}: {shown}: {told[-1]['formula']}")
-    best = max(results, key=lambda one: one.lesson.learned.validation).lesson.learned
-    write_whole(output, function_to_text(best) + "\n")
-    means = {}
-    for label in ("change_rate", "ndcg", "freshness"):
-        values = np.array([getattr(one.test, label).mean() for one in results])
-        means[label] = float(values.mean()), half_interval(values)
-    tops = np.mean([one.test.top.mean(axis=0) for one in results], axis=0)
-    if json:
-        of_top = {label: row.tolist() for label, row in zip(("change_rate", "ndcg"), tops, strict=True)}
-        typer.echo(jsonlib.dumps({"folds": told, "test": means, "top": of_top, "formula": best.formula}))
-        return
+            typer.echo(f"fold {len(told)}: {shown}: {learned.formula}")
+    best = max((one.lesson.learned for one in results), key=lambda learned: learned.validation)
+    options.write_whole(output, function_to_text(best) + "\n")
+    values = {label: np.array([one[label] for one in told], dtype=np.float64) for label in _ON_TESTS}
+    means = {label: (float(column.mean()), half_interval(column)) for label, column in values.items()}
+    rate, ndcg = np.mean([one.test.top.mean(axis=0) for one in results], axis=0).tolist()
     shown = ", ".join(f"{label} {mean:.4f} ± {half:.4f}" for label, (mean, half) in means.items())
-    parts = " ".join(f"{value:.3f}" for value in tops[1])
-    typer.echo(f"test sets of {folds} folds: {shown} (95%); NDCG of the top 1/5 to 5/5: {parts}; written to {output}")
-
-
-def _followed(
-    steps: Iterable[learning.LearnProgress],
-    settings: GPSettings,
-    progress: learning.LearnProgress | None,
-    checkpoint: Path,
-    source: str,
-) -> learning.LearnProgress:
-    """Follows the evolution to its end or the first Ctrl-C, with a checkpoint after every generation."""
-    display = Display(settings, progress)
-    done = progress or learning.LearnProgress()
-    with suppress(KeyboardInterrupt):
-        for done in steps:
-            write_whole(checkpoint, learning.lesson_to_text(done, settings, source))
-            display.show(done)
-    display.line.end()
-    if not done.best():
-        raise InputError("stopped before the first generation was measured: nothing was learned")
-    return done
+    parts = " ".join(f"{value:.3f}" for value in ndcg)
+    summary = f"{shown} (95%); NDCG of the top 1/5 to 5/5: {parts}; written to {output}"
+    facts = {"folds": told, "test": means, "top": {"change_rate": rate, "ndcg": ndcg}, "formula": best.formula}
+    options.print_result(facts, lambda: f"test sets of {folds} folds: {summary}", json=json)
 
 
 def _read(path: Path) -> str:
@@ -288,10 +258,6 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({problem})") from problem
 
 
-_SHOW_EVERY = 1.0
-"""Seconds between two looks of the progress on a terminal."""
-
-
 def learn_states(
     corpus: Annotated[Path, typer.Argument(help="A folder of .txt and .html files, or JSON lines with a `text` each.")],
     output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the states (.npz).")],
@@ -299,16 +265,16 @@ def learn_states(
         Path | None, typer.Option(help="Text of no particular topic, in the same forms: the class that is dropped.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Texts to read at most.")] = 20_000,
-    config: Config = None,
-    set_: Set = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    config: options.Config = None,
+    set_: options.Set = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Learn text clusters and write them to a file; use it with -s forager.states.file=FILE."""
-    check_place(output)
-    settings = loaded(config, set_).settings.forager.states
+    options.check_place(output)
+    settings = options.loaded(config, set_).settings.forager.states
     begun = time.monotonic()
-    line = ProgressLine(quiet=quiet, every=_SHOW_EVERY)
+    line = options.ProgressLine(quiet=quiet, every=1.0)
     texts = _read_texts(corpus, limit, line)
     if len(texts) < settings.dimension:
         raise InputError(
@@ -318,24 +284,20 @@ def learn_states(
     line.show(f"{len(texts)} texts read; learning {settings.dimension} clusters")
     states = States(settings).train(texts, _read_texts(general, limit, line) if general else ())
     line.end()
-    with whole(output) as draft:
+    with options.whole(output) as draft:
         draft.write_bytes(states.save())
-    result = {
+    facts = {
         "texts": len(texts),
         "clusters": settings.dimension,
         "words": states.words,
         "seconds": round(time.monotonic() - begun, 3),
         "file": str(output),
     }
-    if json:
-        typer.echo(jsonlib.dumps(result))
-    else:
-        typer.echo(
-            f"{settings.dimension} clusters of {states.words} words from {len(texts)} texts; written to {output}"
-        )
+    told = f"{settings.dimension} clusters of {states.words} words from {len(texts)} texts; written to {output}"
+    options.print_result(facts, lambda: told, json=json)
 
 
-def _read_texts(place: Path, limit: int, line: ProgressLine) -> list[str]:
+def _read_texts(place: Path, limit: int, line: options.ProgressLine) -> list[str]:
     """Reads the texts, cut to the length that the crawl uses, and shows progress."""
     texts: list[str] = []
     for text in read_texts(place):

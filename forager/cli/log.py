@@ -35,7 +35,7 @@ from forager.events import (
     TopicJudged,
 )
 from forager.output.fields import iso_moment as iso
-from forager.report.phrases import shown, shown_moment, span, visitor
+from forager.report.phrases import amount, shown, shown_moment, span, visitor
 from forager.store.rundir import own_file
 from forager.terms import NOBODY, Outcome, Trouble
 
@@ -140,8 +140,8 @@ class CrawlLog:
                 return _level(event), event.outcome.value, _fetched(event)
             case Resumed():
                 self._resumed = event.at
-                text = f"{event.known:,} known pages, {event.stories:,} stories told before"
-                return Level.INFO, "resumed", f"{text}, {_times(event.foragers, 'forager')}"
+                text = f"{amount(event.known, 'known page')}, {event.stories:,} stories told before"
+                return Level.INFO, "resumed", f"{text}, {amount(event.foragers, 'forager')}"
             case Born():
                 parent = "" if event.parent == NOBODY else f", child of {event.parent}"
                 level = Level.DEBUG if event.at < self._resumed else Level.INFO  # told in an earlier run
@@ -152,9 +152,9 @@ class CrawlLog:
                 text = f"{event.chosen} of {event.known} known pages are worth a look by {event.policy}"
                 return Level.DEBUG, "schedule", text
             case CycleDone():
-                text = f"{_times(event.visits, 'visit')} to pages seen before, {_times(event.changes, 'change')}"
+                text = f"{amount(event.visits, 'visit')} to pages seen before, {amount(event.changes, 'change')}"
                 rates = f"ChangeRate {event.change_rate:.2f}, NDCG {event.ndcg:.2f}"
-                return (Level.INFO if event.visits else Level.DEBUG), "cycle", f"{text}, {rates}, by {event.policy}"
+                return (Level.INFO if event.visits else Level.DEBUG), "cycle", f"{text}, {rates}"
             case Learned():
                 fate = "in use from now on" if event.replaced else f"{event.verdict}, so not used"
                 text = f"{shown(event.formula)}: {event.fitness} {event.new:.3f} on held-out pages, the present one "
@@ -175,10 +175,6 @@ def _write(line: str) -> None:
         sys.stderr.flush()
     except OSError:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end of the process
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _level(event: Fetched) -> Level:

@@ -1,7 +1,7 @@
 """Reads the input of `learn` and `compare policies`: change logs, tapes, run directories and capture indexes."""
 
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -23,15 +23,14 @@ LogPath = Annotated[
     ),
 ]
 Budget = Annotated[str, typer.Option(help="Visited per cycle: a share of the pages (5%), or a number of them (6).")]
+WarmUpCycles = Annotated[int, typer.Option("--warm-up", min=1, help="Cycles in which every page is visited.")]
 CycleLength = Annotated[
     str, typer.Option(help="Length of a cycle, such as 1h or 1d; auto: what suits the rhythm of the log.")
 ]
 DocumentsPath = Annotated[Path | None, typer.Option(help="Table document,url,first,last (in cycles) for discovery.")]
-PagesOf = Annotated[
-    str, typer.Option("--pages", help="Of a tape or run: all, hubs or articles; auto: what can be downloaded.")
-]
+PagesOf = Annotated[Pages, typer.Option("--pages", help="Of a tape or run; auto: what can be downloaded.")]
 ChangeOf = Annotated[
-    str, typer.Option("--change", help="Of a tape or run: links, text or bytes; auto: links of hubs, text of others.")
+    ChangeRule, typer.Option("--change", help="Of a tape or run; auto: links of hubs, text of others.")
 ]
 Settled = Annotated[
     str, typer.Option("--settled", help="Of a tape or run: pages first seen after this part of it are left out.")
@@ -43,15 +42,14 @@ def read_change_log(
     *,
     cycle: str = "auto",
     documents: Path | None = None,
-    pages: str = "auto",
-    change: str = "auto",
+    pages: Pages = "auto",
+    change: ChangeRule = "auto",
     settled: str = "10%",
 ) -> ChangeLog:
     """Reads a change log from a file or folder of any known format; raises `InputError` for unusable data."""
-    length = None if cycle == "auto" else duration(cycle)
+    length = None if cycle == "auto" else _cycle_length(cycle)
     part = share_of(settled, "--settled", whole=True)
-    kinds, counted = picked(pages, Pages, "--pages"), picked(change, ChangeRule, "--change")
-    return read_log(path, cycle=length, documents=documents, pages=kinds, change=counted, settled=part)
+    return read_log(path, cycle=length, documents=documents, pages=pages, change=change, settled=part)
 
 
 def cut_log(log: ChangeLog, text: str, option: str) -> int:
@@ -83,7 +81,7 @@ def per_cycle(text: str, log: ChangeLog) -> float:
     return count / log.pages
 
 
-def duration(text: str) -> float:
+def _cycle_length(text: str) -> float:
     """Converts `15m` or `1d` to seconds."""
     try:
         value = seconds(text)
@@ -92,14 +90,6 @@ def duration(text: str) -> float:
     if not isinstance(value, float) or value <= 0.0:
         raise InputError(f"--cycle {text}: must be longer than nothing")
     return value
-
-
-def picked(text: str, choices: object, option: str) -> Any:
-    """Returns the text if it is one of the values of this `Literal`, otherwise raises an error."""
-    known = get_args(choices)
-    if text not in known:
-        raise InputError(f"{option} {text}: choose {', '.join(known[:-1])} or {known[-1]}")
-    return text
 
 
 def _number(text: str) -> float | None:

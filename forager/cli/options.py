@@ -9,23 +9,24 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 import yaml
 
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
-from forager.report.phrases import span
+from forager.report.phrases import harmless, shown, span
 from forager.settings import (
     PRESETS,
     Loaded,
     Settings,
+    changed_keys,
     config_text,
     in_yaml,
     load_settings,
@@ -51,9 +52,12 @@ class LogFormat(StrEnum):
 Config = Annotated[
     Path | None, typer.Option("--config", help="Settings file; default: config.yaml here, if there is one.")
 ]
+RunDir = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a crawl, running or ended.")]
+TapePath = Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl.")]
+Preset = Annotated[str, typer.Option(help="A named set of settings: paper.")]
+Processes = Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")]
 Set = Annotated[
-    list[str] | None,
-    typer.Option("-s", "--set", metavar="KEY=VALUE", help="Override one setting; may be repeated."),
+    list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Override one setting; may be repeated.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only warnings and the summary.")]
@@ -63,12 +67,16 @@ LogAs = Annotated[
     typer.Option("--log-format", help="Lines on standard error; default: text, or the live view on a terminal."),
 ]
 NoDashboard = Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")]
-KindOption = Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")]
+KindOption = Annotated[ForagerKind | None, typer.Option("--kind", help="Kind of the foragers; BFS: a plain sweep.")]
 SeedFiles = Annotated[list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")]
 SeedUrls = Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")]
-AppendTo = Annotated[str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")]
+AppendTo = Annotated[
+    str | None,
+    typer.Option("-o", "--append", metavar="FILE", help="Append to a .jsonl or .csv what it does not hold yet."),
+]
 WriteTo = Annotated[
-    str | None, typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+    str | None,
+    typer.Option("-O", "--output", metavar="FILE", help="Write stories anew: .jsonl, .csv, .parquet, .xml or .atom."),
 ]
 ReportTo = Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")]
 TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after this time, such as 90s, 15m or 6h.")]
@@ -81,11 +89,8 @@ def loaded(config: Path | None, overrides: list[str] | None) -> Loaded:
 
 def adapted(settings: Settings, kind: ForagerKind | None, *, dashboard: bool) -> Settings:
     """The settings with the kind of foragers, if given, and without the dashboard, if not wanted."""
-    if kind is not None:
-        settings = replace(settings, forager=replace(settings.forager, kind=kind))
-    if not dashboard:
-        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
-    return settings
+    changes = ({} if kind is None else {"forager.kind": kind}) | ({} if dashboard else {"dashboard.enabled": False})
+    return changed_keys(settings, changes)
 
 
 def given_seeds(files: Sequence[Path] | None, urls: Sequence[str] | None) -> list[Url]:
@@ -103,9 +108,13 @@ def stories_writer(append: str | None, overwrite: str | None, how: "Mode") -> "S
 
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give -o or -O, not both")
-    if append is not None:
-        return writer_for(append, Mode.APPEND)
-    return None if overwrite is None else writer_for(overwrite, how)
+    name = overwrite if append is None else append
+    if name is None:
+        return None
+    writer = writer_for(name, how if append is None else Mode.APPEND)
+    if "://" not in name:
+        check_place(Path(name))
+    return writer
 
 
 def share_of(text: str, option: str, *, whole: bool = False) -> float:
@@ -119,17 +128,17 @@ def share_of(text: str, option: str, *, whole: bool = False) -> float:
     return value
 
 
-def json_number(value: float, digits: int | None = None) -> float | None:
-    """Rounds a number, if wanted; None for nan, which JSON lacks."""
-    return None if value != value else value if digits is None else round(value, digits)
-
-
 def time_given(text: str | None) -> float | None:
     """Value of `--time-limit` in seconds."""
+    return None if text is None else seconds_given(text, "--time-limit")
+
+
+def seconds_given(text: str, option: str) -> float:
+    """Converts a duration such as 15m to seconds."""
     try:
-        return None if text is None else float(str(seconds(text)))
+        return float(str(seconds(text)))
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--time-limit") from None
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def check_place(path: Path | None) -> None:
@@ -137,8 +146,11 @@ def check_place(path: Path | None) -> None:
     if path is None or _is_device(path):
         return
     folder = path.absolute().parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise OutputError(f"{path}: cannot be written: no such folder, or no right to write there")
+    if not folder.is_dir():
+        raise OutputError(f"{path}: there is no directory {path.parent}; create it or choose another")
+    if path.is_dir() or not os.access(folder, os.W_OK):
+        why = "it is a directory" if path.is_dir() else f"no right to write in {path.parent}"
+        raise OutputError(f"{path}: cannot be written: {why}")
 
 
 @contextmanager
@@ -150,6 +162,7 @@ def whole(path: Path) -> Iterator[Path]:
             return
         place = path.resolve()  # keeps a symbolic link and writes to its target
         draft = place.with_name(place.name + ".tmp")
+        draft.unlink(missing_ok=True)  # it may be a link to elsewhere
         try:
             yield draft
             draft.replace(place)
@@ -166,9 +179,11 @@ def write_whole(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-def tell(outcome: str, *stories: str | None) -> None:
-    """Prints the result of a command, on standard error if the stories go to standard output."""
-    typer.echo(outcome, err="-" in stories)
+def print_result(facts: object, text: Callable[[], str] = str, *stories: str | None, json: bool = True) -> None:
+    """Prints the result of a command as JSON or text, which pages may have a part in; on standard error if its stories go
+    to standard output."""
+    told = jsonlib.dumps(facts, default=msgspec.to_builtins) if json else harmless(text())
+    typer.echo(told, err="-" in stories)
 
 
 def _is_device(path: Path) -> bool:
@@ -184,19 +199,19 @@ def settings(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show every setting, its value and where it came from."""
+    """Show every setting, its value and where it came from; --json also shows long values in full."""
     if template:
         typer.echo(config_text(), nl=False)
         return
     found = loaded(config, set_)
     rows = [(key, plain(setting_value(found.settings, key)), found.origins[key]) for key in setting_leaves()]
-    if json:
-        typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
-        return
     wide = max(len(key) for key, _, _ in rows)
-    for key, value, origin in rows:
-        note = "" if origin == "default" else f"   # {origin}"
-        typer.echo(f"{key:<{wide}}  {in_yaml(value)}{note}")
+    lines = (
+        f"{key:<{wide}}  {shown(in_yaml(value), 100)}{'' if origin == 'default' else f'   # {origin}'}"
+        for key, value, origin in rows
+    )
+    facts = {key: {"value": value, "origin": origin} for key, value, origin in rows}
+    print_result(facts, lambda: "\n".join(lines), json=json)
 
 
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/\s*(s|min|h|d))?")
@@ -217,22 +232,29 @@ def tape_facts(tape: "Tape") -> dict[str, Any]:
     }
 
 
-def per_hour(text: str) -> float:
-    """Converts `60/h` to downloads per hour; also per s, min or d."""
+def per_hour(text: str, tape: "Tape | None" = None) -> float:
+    """Converts `60/h` to downloads per hour; also per s, min or d, and `recorded`, at which each takes as long as the
+    downloads of the tape did on average, as in the foragers paper."""
+    if tape is not None and text.strip() == "recorded":
+        return recorded_budget(tape)
     match = _BUDGET.fullmatch(text.strip())
     if match is None or float(match[1]) <= 0:
         raise typer.BadParameter(f"expected downloads per hour such as 60/h, not {text!r}", param_hint="--budget")
     return float(match[1]) * _PER_HOUR[match[2] or "h"]
 
 
+def recorded_budget(tape: "Tape") -> float:
+    """Downloads per hour at the mean download time of the tape."""
+    if not tape.versions or (tape.seconds == 1.0).all():  # what a recording without times is given
+        raise InputError(f"{tape.origin}: no download times were recorded; give a budget such as 60/h")
+    return 3600 / max(float(tape.seconds.mean(dtype="float64")), 1e-3)
+
+
 def warm_up_of(text: str | None, length: float) -> float:
     """Seconds at the start whose stories do not count: as given, or 12 hours but at most a quarter of the recording."""
     if text is None:
         return min(_WARM_UP, length / 4)
-    try:
-        said = float(str(seconds(text)))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    said = seconds_given(text, "--warm-up")
     if said and said >= length:
         raise typer.BadParameter(f"{text} leaves nothing of a recording of {span(length)}", param_hint="--warm-up")
     return said

@@ -5,7 +5,6 @@ given, and all methods are judged on the same held-out pages. Its report has the
 """
 
 import csv
-import json as jsonlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ import typer
 
 from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
-from forager.cli.options import Json, ReportTo, check_place, share_of, whole, write_whole
+from forager.cli.options import Json, ReportTo, check_place, print_result, share_of, whole, write_whole
 from forager.errors import InputError
 from forager.graph.figures import SHARES, first_pages, relative_impact
 from forager.graph.graph import EdgeList, Graph
@@ -30,7 +29,7 @@ from forager.library.frontier_ranks import check_method, gather_evidence
 from forager.output.fields import defused
 from forager.recrawl.compare import half_interval
 from forager.report.charts import FigureTable, line_chart, page, pair, section
-from forager.report.phrases import shown
+from forager.report.phrases import amount, shown
 
 Edges = Annotated[Path, typer.Argument(help="Links: source,target as CSV, TSV or Parquet, also .gz or .zst.")]
 Anchors = Annotated[Path | None, typer.Option(help="Table of target and anchor: the texts of links.")]
@@ -71,14 +70,20 @@ def rank_command(
     ranking = rank_frontier(method, evidence, settings, stream(seed, "rank"))
     seconds = time.perf_counter() - began
     order = ranking.order(evidence.graph.frontier)[:limit]
-    _write(output, pages, ranking, order.tolist())
-    _report(evidence.graph, method, ranking, seconds, output, json)
-
-
-def _write(output: Path, pages: EdgeList, ranking: Ranking, order: list[int]) -> None:
-    """Writes the ranking row by row; the file appears under its name when it is complete."""
     with whole(output) as draft, draft.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(_rows(pages, ranking, order))
+        csv.writer(file).writerows(_rows(pages, ranking, order.tolist()))
+    graph, steps = evidence.graph, ranking.iterations
+    facts = {
+        "graph": _sizes(graph),
+        "method": method,
+        "iterations": steps,
+        "seconds": seconds,
+        "residual": ranking.residual,
+        "output": str(output),
+    }
+    told = f"{graph.frontier.size:,} frontier pages of {graph.links:,} links ranked by {method} in {seconds:.2f} s"
+    convergence = f"\n{steps} iterations, last change {ranking.residual:.1e}" if steps else ""
+    print_result(facts, lambda: f"{told}: {output}{convergence}", json=json)
 
 
 def _rows(pages: EdgeList, ranking: Ranking, order: list[int]) -> Iterator[tuple[object, ...]]:
@@ -87,16 +92,9 @@ def _rows(pages: EdgeList, ranking: Ranking, order: list[int]) -> Iterator[tuple
         yield place, defused(pages.name(number)), f"{ranking.scores[number]:.9g}"
 
 
-def _report(graph: Graph, method: Method, ranking: Ranking, seconds: float, output: Path, json: bool) -> None:
+def _sizes(graph: Graph) -> dict[str, int]:
     frontier = graph.frontier.size
-    sizes = {"downloaded": graph.size - frontier, "frontier": frontier, "links": graph.links}
-    if json:
-        told = {"graph": sizes, "method": method, "iterations": ranking.iterations, "seconds": seconds}
-        typer.echo(jsonlib.dumps(told | {"residual": ranking.residual, "output": str(output)}))
-        return
-    typer.echo(f"{frontier:,} frontier pages of {graph.links:,} links ranked by {method} in {seconds:.2f} s: {output}")
-    if ranking.iterations:
-        typer.echo(f"{ranking.iterations} iterations, last change {ranking.residual:.1e}")
+    return {"downloaded": graph.size - frontier, "frontier": frontier, "links": graph.links}
 
 
 CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
@@ -137,10 +135,8 @@ class RankingJudged:
 class Comparison:
     """Results of all methods on the same splits."""
 
-    downloaded: int = 0
-    frontier: int = 0
-    links: int = 0
-    """Sizes in the first split."""
+    graph: dict[str, int] = field(default_factory=dict)
+    """Numbers of downloaded and frontier pages and of links in the first split."""
     omegas: list[float] = field(default_factory=list)
     """The ω of each split."""
     judged: list[RankingJudged] = field(default_factory=list)
@@ -187,9 +183,7 @@ def _judge(
     evidence = Evidence(graph, question.impacts, Training(known, truth), question.overlap)
     if tune:
         settings = tuned(evidence, settings, rng)
-    if not comparison.omegas:
-        comparison.frontier, comparison.links = graph.frontier.size, graph.links
-        comparison.downloaded = graph.size - graph.frontier.size
+    comparison.graph = comparison.graph or _sizes(graph)
     comparison.omegas.append(settings.walk.omega)
     by_links = page_rank(graph, settings.walk)
     for judged in comparison.judged:
@@ -240,7 +234,7 @@ def compare_rankings(
     if output is not None:
         write_whole(output, rankings_page(comparison, edges.name))
     if json:
-        typer.echo(jsonlib.dumps(rankings_json(comparison)))
+        print_result(rankings_json(comparison))
     else:
         rankings_table(comparison).show(WIDTH)
 
@@ -248,11 +242,7 @@ def compare_rankings(
 def rankings_json(comparison: Comparison) -> dict[str, object]:
     """The comparison as JSON values; means over splits."""
     return {
-        "graph": {
-            "downloaded": comparison.downloaded,
-            "frontier": comparison.frontier,
-            "links": comparison.links,
-        },
+        "graph": comparison.graph,
         "rankings": [
             {
                 "method": str(judged.method),
@@ -278,12 +268,10 @@ def rankings_page(comparison: Comparison, title: str) -> str:
 def rankings_table(comparison: Comparison) -> FigureTable:
     """The comparison as a table: percent of the ideal, with 95% intervals over splits."""
     omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
-    title = (
-        f"{comparison.downloaded:,} downloaded, {comparison.frontier:,} frontier, {comparison.links:,} links; "
-        f"ω = {omegas}; {len(comparison.omegas)} split(s)"
-    )
-    note = "Impact of the first pages, PageRank and CTR of the first 10%: in % of the highest possible"
+    sizes = ", ".join(f"{count:,} {name}" for name, count in comparison.graph.items())
+    title = f"{sizes}; ω = {omegas}; {amount(len(comparison.omegas), 'split')}"
     rates = any(judged.click_rate for judged in comparison.judged)
+    note = f"Impact of the first pages, PageRank{' and CTR' if rates else ''} of the first 10%: in % of the highest possible"
     shares = [f"{share:.1%}" for share in SHARES]
     heads = ["method", *shares, "PageRank", *(["CTR"] if rates else []), "s", "steps"]
     rows = [[str(judged.method), *_cells(judged)] for judged in comparison.judged]
@@ -310,12 +298,9 @@ def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[Ranki
 
 def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:
     """The methods to compare: the requested ones, or all that the files allow."""
-    if methods is None or not methods:
-        return [method for method in Method if has_queries or not method.asks_queries]
-    for method in methods:
-        if method.asks_queries and not has_queries:
-            raise InputError(f"{method} needs --anchors FILE and --queries FILE")
-    return list(dict.fromkeys(methods))
+    for method in methods or ():
+        check_method(method, impact=True, queries=has_queries)
+    return list(dict.fromkeys(methods or [one for one in Method if has_queries or not one.asks_queries]))
 
 
 def _question(
@@ -336,13 +321,9 @@ def _question(
     if frontier is None:
         return question, lambda rng: rng.choice(pages, first_pages(share, pages.size), replace=False)
     given = read_pages(frontier, links, graph.pages)
-    _check_linked(graph, given, frontier)
-    return question, lambda rng: given
-
-
-def _check_linked(graph: Graph, given: IntArray, path: Path) -> None:
     if not graph.without(given).frontier.size:
-        raise InputError(f"{path}: none of its pages is linked from a page outside of it")
+        raise InputError(f"{frontier}: none of its pages is linked from a page outside of it")
+    return question, lambda rng: given
 
 
 def _click_rate(impacts: Impacts) -> FloatArray | None:

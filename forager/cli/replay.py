@@ -7,7 +7,6 @@ dashboard, and the dashboard never reads a half-finished state. The pieces are l
 """
 
 import asyncio
-import json as jsonlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,32 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from forager.cli import options
 from forager.cli.compilation import once
 from forager.cli.log import CrawlLog
-from forager.cli.options import (
-    AppendTo,
-    Config,
-    Json,
-    KindOption,
-    LogFormat,
-    NoDashboard,
-    Quiet,
-    SeedFiles,
-    SeedUrls,
-    Set,
-    TimeLimit,
-    WriteTo,
-    adapted,
-    given_seeds,
-    json_number,
-    per_hour,
-    settings_for,
-    stories_writer,
-    tape_facts,
-    tell,
-    time_given,
-    warm_up_of,
-)
 from forager.cli.runner import fleet_line, run_facts, show_dashboard, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.watched import Appeared, Coverage, Watched
@@ -52,7 +28,7 @@ from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment
 from forager.output.outlet import Mode, StoryWriter
 from forager.report.account import Account
-from forager.report.phrases import figure, shown_moment, span
+from forager.report.phrases import figure, json_number, shown_moment, span
 from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay import Replay
 from forager.simulation.replay_account import ReplayFigures
@@ -128,10 +104,12 @@ YIELDS = 3
 """Event loop iterations between two pieces (ours); an HTTP answer needs several."""
 
 
-async def play_beside(replay: Replay) -> None:
-    """Plays in pieces and yields to the event loop in between."""
-    loop, piece = asyncio.get_running_loop(), 60.0
+async def play_beside(replay: Replay, line: options.ProgressLine | None = None) -> None:
+    """Plays in pieces and yields to the event loop in between; shows on the line how far it is."""
+    loop, piece, start = asyncio.get_running_loop(), 60.0, replay.clock.time
     while replay.clock.time < replay.end:
+        if line is not None:
+            line.show(f"{span(replay.clock.time - start)} of {span(replay.end - start)} replayed")
         began = loop.time()
         replay.run(replay.clock.time + piece)
         piece *= min(2.0, max(0.5, PIECE / max(1e-6, loop.time() - began)))
@@ -164,31 +142,31 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
 
 def replay_command(
     tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl; with --bytes a WARC, too.")],
-    kind: KindOption = None,
-    budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
-    seed: SeedUrls = None,
-    seed_file: SeedFiles = None,
+    kind: options.KindOption = None,
+    budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h, or recorded.")] = "",
+    seed: options.SeedUrls = None,
+    seed_file: options.SeedFiles = None,
     bytes_: Annotated[
         bool, typer.Option("--bytes", help="Crawl a run directory's or any WARC's recorded bytes, by all rules.")
     ] = False,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
-    preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
-    append: AppendTo = None,
-    overwrite: WriteTo = None,
-    time_limit: TimeLimit = None,
+    preset: options.Preset = "",
+    append: options.AppendTo = None,
+    overwrite: options.WriteTo = None,
+    time_limit: options.TimeLimit = None,
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
-    no_dashboard: NoDashboard = False,
+    no_dashboard: options.NoDashboard = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Keep the dashboard open after the end, until Ctrl-C.")
     ] = False,
-    config: Config = None,
-    set_: Set = None,
-    quiet: Quiet = False,
+    config: options.Config = None,
+    set_: options.Set = None,
+    quiet: options.Quiet = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="A line for every download.")] = False,
     log_format: Annotated[
-        LogFormat | None, typer.Option(help="Log what happens on standard error, as text or JSON.")
+        options.LogFormat | None, typer.Option(help="Log what happens on standard error, as text or JSON.")
     ] = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost.
 
@@ -197,29 +175,39 @@ def replay_command(
     """
     if bytes_ and config is None and (tape / "config.yaml").is_file():
         config = tape / "config.yaml"  # the settings of the recorded crawl
-    settings = adapted(settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)
-    given = given_seeds(seed_file, seed)
-    limit = time_given(time_limit)
+    settings = options.adapted(options.settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)
+    given = options.given_seeds(seed_file, seed)
+    limit = options.time_given(time_limit)
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
-    writer = stories_writer(append, overwrite, Mode.REPLACE)
+    writer = options.stories_writer(append, overwrite, Mode.REPLACE)
     if bytes_ and serve:
         raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
     with ExitStack() as stack:
         readers: list[Reader] = [log] if verbose or log_format is not None else []
-        per = per_hour(budget) if budget else None
         if bytes_:
             from forager.cli.replay_bytes import bytes_summary, crawl_bytes, write_stories
 
             readers += _journal(journal, stack)
+            per = options.per_hour(budget) if budget else None
             facts, store = crawl_bytes(
-                tape, settings, given, limit, readers, budget=per, warm_up=lambda length: warm_up_of(warm_up, length)
+                tape,
+                settings,
+                given,
+                limit,
+                readers,
+                budget=per,
+                warm_up=lambda length: options.warm_up_of(warm_up, length),
+                quiet=not log.is_for_people or bool(verbose or log_format),
             )
             if writer is not None:
                 write_stories(store, writer)
-            tell(jsonlib.dumps(facts) if json else bytes_summary(facts), append, overwrite)
+            options.print_result(facts, lambda: bytes_summary(facts), append, overwrite, json=json)
             return
+        if settings.focus.wanted:
+            typer.echo("forager: a tape has no texts, so that every topic counts; --bytes knows the topic", err=True)
         world = load_tape(stack.enter_context(tape_folder(tape)))
-        warm = warm_up_of(warm_up, world.end - world.start)
+        per = options.per_hour(budget, world) if budget else None
+        warm = options.warm_up_of(warm_up, world.end - world.start)
         account, records = Account(), ReplayRecords(world)
         chronicle = Chronicle(account)
         if settings.dashboard.enabled:
@@ -234,16 +222,19 @@ def replay_command(
         def finish() -> None:
             figures = run.figures(warm_up=warm)
             facts = run_facts(account, run) | {
-                "tape": tape_facts(world),
+                "tape": options.tape_facts(world),
                 "replay": {name: json_number(of(figures)) for name, of in FIGURES.items()},
             }
-            tell(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end), append, overwrite)
+            options.print_result(facts, lambda: _text(facts, figures, world, run.end), append, overwrite, json=json)
+
+        line = options.ProgressLine(every=0.5, quiet=not log.is_for_people or bool(verbose or log_format))
 
         async def play() -> None:
             """Plays to the end with the dashboard open, and keeps it open if wanted."""
             watched = watch_replay(run, records, tape.resolve().name)
             async with show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(run.clock)):
-                await play_beside(run)
+                await play_beside(run, line)
+                line.end()
                 finish()
                 if serve and settings.dashboard.enabled:
                     await _wait_for_signal(log)
@@ -255,7 +246,7 @@ def replay_command(
 
 
 async def _wait_for_signal(log: CrawlLog) -> None:
-    if log.form is LogFormat.TEXT:
+    if log.form is options.LogFormat.TEXT:
         typer.echo("The dashboard stays until Ctrl-C.", err=True)
     stopping = asyncio.Event()
     with stopped_by_signals(stopping):

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
-from forager.cli.runner import run_facts
+from forager.cli.options import ProgressLine
+from forager.cli.runner import counts_line, run_facts, topic_lines
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
@@ -23,8 +24,8 @@ from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import host, site
 from forager.report.account import Account
-from forager.report.phrases import day_only, shown_moment, span
-from forager.settings import Settings
+from forager.report.phrases import shown_moment, span
+from forager.settings import Settings, changed_keys
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
 from forager.warc.replay_web import WarcWeb
@@ -79,10 +80,12 @@ def crawl_bytes(
     *,
     budget: float | None = None,
     warm_up: Callable[[float], float] = lambda length: 0.0,
+    quiet: bool = True,
 ) -> tuple[dict[str, Any], Store]:
     """Crawls a recording (a run directory or any WARC); returns the results and the store.
 
     `budget` is in requests per hour; `warm_up` maps the length of the recording to the first seconds that do not count.
+    It shows how far it is, unless `quiet`.
     """
     clock = LoopClock(0.0)
     web = WarcWeb(_warcs(path), clock)
@@ -95,31 +98,35 @@ def crawl_bytes(
         raise InputError(f"{outside[0]}: is not in the recording; give another --seed, or none")
     seeds = seeds or _first_pages(web)
     if settings.reinforcing.relevancy.identity == "story" and told_by_sample(web) == "text":
-        relevancy = replace(settings.reinforcing.relevancy, identity="text")
-        settings = replace(settings, reinforcing=replace(settings.reinforcing, relevancy=relevancy))
+        settings = changed_keys(settings, {"reinforcing.relevancy.identity": "text"})
     store, account = Store(), Account()
     length = period[1] - period[0]
     seconds, warm = length if limit is None else min(limit, length), warm_up(length)
     counted = Account() if warm else account
     later = [_since(period[0] + warm, counted)] if warm else []
+    line = ProgressLine(quiet=quiet, every=0.5)
+
+    def show(event: Event) -> None:
+        line.show(f"{span(event.at - period[0])} of {span(seconds)} crawled again")
+
     asked: Web = web if budget is None else Rationed(web, clock, budget, period[0] + seconds)
 
     async def main() -> dict[str, Any]:
-        rules = wire(settings, clock, asked)
+        rules = replace(wire(settings, clock, asked), recorded_from=web.recorded_from)
         rules.robots.inner = Held(rules.robots.inner, web, rules.timetable)
-        crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
-        crawl.world.recorded_from = web.recorded_from
+        crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers, show])
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
             group.create_task(crawl.run(seeds, stopping))
         world = crawl.world
         return run_facts(counted, crawl) | {
-            "skipped": dict(world.keeper.skipped.counts()),
+            "skipped": dict(world.ingest.skipped.counts()),
             "pages_out": sum(begin == math.inf for begin in world.held_from.values()),
         }
 
     facts = run_virtual(main())
+    line.end()
     recording = {
         "start": period[0],
         "seconds": seconds,
@@ -160,10 +167,10 @@ def bytes_summary(facts: dict[str, Any]) -> str:
     lines = [
         f"{span(recording['seconds'])} from {shown_moment(recording['start'])[:16]}, crawled again from the recorded bytes of "
         f"{recording['urls']:,} URLs.",
-        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
-        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages.",
+        f"{counts_line(facts)}.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
+    lines += topic_lines(facts)
     if recording["identity"] == "text":
         lines.append("Each new text is a story, also at an address known before.")
     if recording["pages_out"]:

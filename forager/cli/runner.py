@@ -25,7 +25,7 @@ from forager.engine.policy import function_source
 from forager.engine.scope import Skipped
 from forager.events import Told
 from forager.report.account import Account
-from forager.report.phrases import shown, shown_moment, span
+from forager.report.phrases import amount, day_only, shown, shown_moment, span
 from forager.store.rundir import write_own
 from forager.terms import Url
 
@@ -159,6 +159,7 @@ def run_facts(account: Account, run: "Crawl | Replay", skipped: Skipped | None =
     agent, policy = run.agent, run.scheduler.policy
     facts = account.facts() | {"kind": agent.forager_settings.label, "profit": {"decided": agent.decided}}
     facts["foragers"]["kinds"] = Counter(one.kind.value for one in agent.foragers.values())
+    facts["topic_doubt"] = "" if run.topic is None else run.topic.focus.doubt
     lessons = [] if run.retraining is None else run.retraining.lessons
     facts["recrawl"] = {
         "function": str(policy),
@@ -171,10 +172,27 @@ def run_facts(account: Account, run: "Crawl | Replay", skipped: Skipped | None =
     return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
 
 
+def counts_line(facts: dict[str, Any]) -> str:
+    """What a crawl brought, and at what cost."""
+    delay = f"median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}"
+    requests = f"{facts['requests']} requests ({facts['not_modified']} unchanged)"
+    return f"{facts['stories']} stories, {delay}, {requests}, {facts['pages']} pages"
+
+
 def fleet_line(facts: dict[str, Any]) -> str:
     """What became of the fleet, in a sentence."""
     foragers = facts["foragers"]
     return f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted."
+
+
+def topic_lines(facts: dict[str, Any]) -> list[str]:
+    """What a focused crawl made of the documents that it read, in a line; none if nothing was held against a topic."""
+    on, off, unsure = (facts[name] for name in ("on_topic", "off_topic", "cannot_tell"))
+    if not on + off + unsure:
+        return []
+    why = f" because {facts['topic_doubt']}" if facts["topic_doubt"] else ""
+    waiting = f"; of {unsure} it cannot tell yet{why}" if unsure else ""
+    return [f"Topic: {amount(on, 'document')} on it, {off:,} off it, which were left out of the stories{waiting}."]
 
 
 def _life(record: ForagerRecord) -> dict[str, Any]:
@@ -243,7 +261,8 @@ def progress_line(account: Account) -> str:
     )
 
 
-TALLEST_FLEET = 8
+TALLEST = 12
+"""Sites and foragers shown at once (ours)."""
 
 
 def screenful(crawl: Crawl, account: Account, latest: Sequence[Told], left: float | None) -> "Group":
@@ -251,24 +270,27 @@ def screenful(crawl: Crawl, account: Account, latest: Sequence[Told], left: floa
     from rich.console import Group
     from rich.text import Text
 
-    total, ending = account.total, "" if left is None else f"   {left:.0f} s left"
+    total, ending = account.total, "" if left is None else f"   {span(left)} left"
     headline = Text.assemble(
         (f"{shown_moment(crawl.clock.now())[:16]} UTC", "bold"),
         f"   {account.stories} stories   {total.requests} requests   {total.not_modified} unchanged   "
         f"{crawl.store.counts().known} known URLs{ending}   Ctrl-C stops",
     )
-    return Group(headline, _sites(account), _fleet(crawl), _stories(latest))
+    return Group(headline, "", _sites(account), "", _fleet(crawl), "", _stories(latest))
 
 
 def _sites(account: Account) -> "Table":
-    rows = []
-    for name, one in sorted(account.sites.items()):
+    """The sites with most requests."""
+    rows: list[tuple[object, ...]] = []
+    busiest = sorted(account.sites.items(), key=lambda item: -item[1].requests)[:TALLEST]
+    for name, one in sorted(busiest):
         facts = one.facts()
         delays = span(facts["delay_median_s"]), span(facts["delay_p90_s"])
         counts = facts["requests"], facts["not_modified"], sum(facts["errors"].values())
         channels = ", ".join(f"{channel} {count}" for channel, count in [*facts["channels"].items()][:3])
         rows.append((name, facts["stories"], *delays, *counts, channels))
-    return _table(("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by"), rows)
+    rows += [("…", f"{len(account.sites)} sites")] if len(account.sites) > TALLEST else []
+    return screen_table(("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by"), rows)
 
 
 def _fleet(crawl: Crawl) -> "Table":
@@ -277,15 +299,15 @@ def _fleet(crawl: Crawl) -> "Table":
         (
             one.id,
             one.kind.value,
-            f"{one.score:.0f}",
+            round(one.score),
             one.relevant,
             one.downloads,
             "" if one.parent is None else one.parent,
         )
-        for one in alive[:TALLEST_FLEET]
+        for one in alive[:TALLEST]
     ]
-    more = [("…", f"{len(alive)} alive")] if len(alive) > TALLEST_FLEET else []
-    return _table(("forager", "kind", "score", "stories", "downloads", "parent"), [*rows, *more])
+    more = [("…", f"{len(alive)} alive")] if len(alive) > TALLEST else []
+    return screen_table(("forager", "kind", "score", "stories", "downloads", "parent"), [*rows, *more])
 
 
 def _stories(latest: Sequence[Told]) -> "Table":
@@ -293,16 +315,20 @@ def _stories(latest: Sequence[Told]) -> "Table":
         (shown_moment(one.published)[:16], span(one.delay), one.site, one.via.value, shown(one.title, 70))
         for one in reversed(latest)
     ]
-    return _table(("published", "delay", "site", "found by", "latest stories"), rows)
+    return screen_table(("published", "delay", "site", "found by", "latest stories"), rows)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
+def screen_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
+    """Columns as wide as they need; on a narrow terminal the last one is cut. Numbers stand to the right."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
-    for column in columns:
-        table.add_column(column, no_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in rows if len(row) > place]
+        numbers = bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+        is_last = place == len(columns) - 1  # only a column that may wrap gives way, though its cells do not
+        table.add_column(column, no_wrap=not is_last, justify="right" if numbers else "left")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(str(cell), no_wrap=True, overflow="ellipsis") for cell in row))
     return table

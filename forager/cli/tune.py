@@ -4,7 +4,6 @@ It shows its progress during the search, and compares old and new settings at th
 """
 
 import asyncio
-import json as jsonlib
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -17,31 +16,17 @@ from typing import Annotated, Any
 
 import typer
 
+from forager.cli import options
 from forager.cli.compilation import once
-from forager.cli.options import (
-    Config,
-    Json,
-    ProgressLine,
-    Quiet,
-    Set,
-    TimeLimit,
-    check_place,
-    json_number,
-    per_hour,
-    settings_for,
-    share_of,
-    time_given,
-    write_whole,
-)
 from forager.clock import Clock, WallClock
 from forager.core.parameters import INHERITED
 from forager.core.saved import load_agent
 from forager.errors import Exit, InputError, OutputError
 from forager.library.playback import tape_folder, usual_budget
-from forager.report.phrases import span
+from forager.library.run_reader import viewed
+from forager.report.phrases import json_number, span
 from forager.settings import Settings
 from forager.simulation.fleet_rows import FleetRow
-from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
 from forager.tuning.held_out import FIGURES, HeldOutResult
@@ -55,7 +40,11 @@ class TuneProgress:
     """Shows the phase, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
 
     def __init__(self, limit: float | None, clock: Clock, *, quiet: bool) -> None:
-        self.limit, self.clock, self.line = math.inf if limit is None else limit, clock, ProgressLine(quiet=quiet)
+        self.limit, self.clock, self.line = (
+            math.inf if limit is None else limit,
+            clock,
+            options.ProgressLine(quiet=quiet),
+        )
         self.began = self.searching = clock.now()
         self.done, self.pruned, self.best = 0, 0, "nothing to choose from yet"
         self._phase = ""
@@ -131,7 +120,7 @@ def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], 
 def verdict(outcome: TuningOutcome) -> str:
     judged = outcome.judged
     if not outcome.chosen.changes:
-        return "The settings as they are are as good as anything that was tried; nothing to change."
+        return "Nothing that was tried is better than the settings as they are."
     if judged.better:
         gains = "; ".join(
             f"{goal.figure} {judged.before.mean(goal.figure):.4g} → {judged.after.mean(goal.figure):.4g}"
@@ -188,15 +177,15 @@ def tune_command(
         ),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Trials in all, those of earlier calls included.")] = 150,
-    time_limit: TimeLimit = None,
+    time_limit: options.TimeLimit = None,
     space: Annotated[Path | None, typer.Option(help="YAML that narrows, fixes or removes settings.")] = None,
     show_space: Annotated[bool, typer.Option("--show-space", help="Print the space in that form and stop.")] = False,
     budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
     held_out: Annotated[str, typer.Option(help="Part of the recording to judge by, never trained on.")] = "50%",
     seeds: Annotated[int, typer.Option(min=2, help="Replays of old and new on the held-out part.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Replays of each trial, each with its own luck.")] = 2,
-    processes: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
-    preset: Annotated[str, typer.Option(help="A named set of settings to start from: paper.")] = "",
+    processes: options.Processes = 0,
+    preset: options.Preset = "",
     from_: Annotated[
         Path | None, typer.Option("--from", metavar="RUN", help="Also try what the foragers of this run survived with.")
     ] = None,
@@ -204,10 +193,10 @@ def tune_command(
         list[Path] | None,
         typer.Option("-O", "--output", help="tuned.yaml for the settings, report.html for plots; may be repeated."),
     ] = None,
-    config: Config = None,
-    set_: Set = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    config: options.Config = None,
+    set_: options.Set = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Find better settings on the first part of a recording and judge them on the rest.
 
@@ -217,7 +206,7 @@ def tune_command(
     --json prints trials, pruned, goals, budget, best (the changes), better, folder, and held_out: before, after, difference
     and difference_ci of each figure, and seeds; null if the search stopped before it was judged.
     """
-    base = settings_for(config, set_ or (), preset)
+    base = options.settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)
     if from_ is not None:
         searched = replace(searched, survivors=asyncio.run(survivors(from_, base)))
@@ -227,16 +216,16 @@ def tune_command(
     if tape is None:
         raise InputError("which recording? give a tape, or the run directory of a crawl")
     goals, clock = goals_named(for_ or ()), WallClock()
-    progress = TuneProgress(time_given(time_limit), clock, quiet=quiet)
+    progress = TuneProgress(options.time_given(time_limit), clock, quiet=quiet)
     outputs = output or []
     _check_outputs(outputs)
     with tape_folder(tape) as place, _folder(outputs, quiet) as folder:
         recorded = load_tape(place)
         wishes = Wishes(
             goals,
-            per_hour(budget) if budget else usual_budget(recorded),
+            options.per_hour(budget) if budget else usual_budget(recorded),
             trials,
-            share_of(held_out, "--held-out"),
+            options.share_of(held_out, "--held-out"),
             seeds,
             repeats,
             processes or os.cpu_count() or 1,
@@ -257,21 +246,18 @@ def tune_command(
             facts = tuning_json(tuning, outcome)
             if outcome is not None:
                 _write(outputs, outcome, clock.now())
-            typer.echo(jsonlib.dumps(facts)) if json else say(tuning, outcome, outputs, end)
+            options.print_result(facts) if json else say(tuning, outcome, outputs, end)
     if outcome is None:
         raise typer.Exit(Exit.INTERRUPTED)
 
 
 async def survivors(run: Path, base: Settings) -> dict[str, float]:
     """The middle value of each parameter of the foragers alive at the end of a run."""
-    reader = await Store.view(run)
-    try:
+    async with viewed(run) as reader:
         saved = await reader.recall("fleet")
-        if saved is None:
-            raise InputError(f"{run}: the run has kept no fleet")
-        alive = load_agent(saved, base.reinforcing, base.forager).foragers.values()
-    finally:
-        await reader.close()
+    if saved is None:
+        raise InputError(f"{run}: the run has kept no fleet")
+    alive = load_agent(saved, base.reinforcing, base.forager).foragers.values()
     return {f"forager.{key}": median(one.genes[key] for one in alive) for key in INHERITED}
 
 
@@ -280,7 +266,7 @@ def _check_outputs(outputs: list[Path]) -> None:
     for path in outputs:
         if path.suffix not in SUFFIXES:
             raise OutputError(f"{path}: give a name that ends in .yaml (settings) or .html (report)")
-        check_place(path)
+        options.check_place(path)
 
 
 @contextmanager
@@ -298,4 +284,4 @@ def _folder(outputs: list[Path], quiet: bool) -> Iterator[Path]:
 def _write(outputs: list[Path], outcome: TuningOutcome, now: float) -> None:
     for path in outputs:
         text = tuning_report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)
-        write_whole(path, text)
+        options.write_whole(path, text)

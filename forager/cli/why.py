@@ -6,12 +6,14 @@
 import asyncio
 from enum import StrEnum
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from forager.cli.options import Config, Json, Set, loaded
+from forager.cli.options import Config, Json, RunDir, Set, loaded
 from forager.core.page_table import PageTable
 from forager.core.saved import load_agent
 from forager.core.shared import Shared
@@ -20,6 +22,7 @@ from forager.engine.scope import Scope
 from forager.engine.topic import Mark, add_mark
 from forager.engine.walls import Walls
 from forager.errors import InputError
+from forager.library.run_reader import viewed
 from forager.library.session import given_url
 from forager.pages.urls import host
 from forager.report.dossier import Dossier, compile_dossier, prospect
@@ -38,7 +41,7 @@ LOOKS = 10
 
 
 def why(
-    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    run: RunDir,
     url: Annotated[str, typer.Argument(help="The page in question.")],
     config: Config = None,
     set_: Set = None,
@@ -57,8 +60,7 @@ def why(
 
 async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
     url = given_url(text)
-    reader = await Store.view(run)
-    try:
+    async with viewed(run) as reader:
         id = reader.find(url)
         if id is None:
             raise InputError(f"{run}: this run never met {shown(url)}; {_left_out(url, reader, settings)}")
@@ -76,8 +78,6 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             focus=await _focus(reader, settings),
             territory=await _territory(id, reader, settings),
         )
-    finally:
-        await reader.close()
 
 
 async def _territory(id: UrlId, reader: Store, settings: Settings) -> str:
@@ -129,18 +129,24 @@ async def _focus(reader: Store, settings: Settings) -> "Focus | None":
 def told_page(dossier: Dossier) -> str:
     parts = [
         [dossier.url, *([dossier.title] if dossier.title else [])],
-        [f"A story?  {dossier.story}", *_stories(dossier)],
-        [f"Topic     {dossier.topic}"] if dossier.topic else [],
-        [f"Visits    {dossier.visiting}"],
-        [f"Recrawl   {dossier.recrawl}"] if dossier.recrawl else [],
-        [f"Territory {dossier.territory}"] if dossier.territory else [],
-        [f"Host      {dossier.host}"],
+        [*_paragraph("A story?", dossier.story), *_stories(dossier)],
+        _paragraph("Topic", dossier.topic),
+        _paragraph("Visits", dossier.visiting),
+        _paragraph("Recrawl", dossier.recrawl),
+        _paragraph("Territory", dossier.territory),
+        _paragraph("Host", dossier.host),
         _found(dossier),
         _versions(dossier),
         _visits(dossier),
         _copies(dossier),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _paragraph(name: str, text: str) -> list[str]:
+    """A paragraph beside its name, in lines that fit the terminal; none without text."""
+    wide = min(100, max(40, get_terminal_size().columns))
+    return wrap(text, wide, initial_indent=f"{name:<10}", subsequent_indent=" " * 10, break_long_words=False)
 
 
 def _stories(dossier: Dossier) -> list[str]:
@@ -210,11 +216,14 @@ class OnTopic(StrEnum):
 
 
 def mark_page(
-    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    run: RunDir,
     url: Annotated[str, typer.Argument(help="A page that the run has read.")],
     answer: Annotated[OnTopic, typer.Argument(help="Whether the page is on the topic of the crawl.")],
 ) -> None:
-    """Say whether a page is on the topic of the crawl; a running crawl learns from it within seconds."""
+    """Say whether a page is on the topic of the crawl; a running crawl learns from it within seconds.
+
+    What the crawl could not tell of yet is decided by it; a document that it has left out stays out, but others like it do not.
+    """
     asyncio.run(_check(run, url))
     add_mark(run, Mark(url, answer is OnTopic.YES))
     typer.echo(f"{shown(url)}: marked as {'on' if answer is OnTopic.YES else 'off'} topic.")
@@ -223,12 +232,9 @@ def mark_page(
 async def _check(run: Path, text: str) -> None:
     """Only a page that was read can be learned from."""
     url = given_url(text)
-    reader = await Store.view(run)
-    try:
+    async with viewed(run) as reader:
         id = reader.find(url)
         if id is None or reader.known(id).version is None:
             raise InputError(f"{run}: this run has not read {shown(url)}")
         if await reader.recall("focus") is None:
             raise InputError(f"{run}: this run has no focus; crawl with focus.query or focus.examples")
-    finally:
-        await reader.close()

@@ -27,7 +27,9 @@ judge            which documents are rewarded, which foragers multiply or are de
 births           how they do: births and deaths, as kernels (Alg 6, 8)
 draws            random numbers of foragers
 agent            the reinforcing agent over its fleet (Alg 7, 8, 9)
-focus            whether a document is on topic
+focus            whether a document is on topic, by what was given and marked
+topic_lesson     what a lesson teaches of a topic: its words, its threshold, what links say
+topic_map        where the topic is: the share of each list, the chance of each link
 packed           named arrays as bytes
 saved            a forager, and the whole fleet, as bytes
 """

@@ -11,6 +11,7 @@ In a replay one loop makes the same moves over the arrays of `Flock`.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from forager.core.births import manage
 from forager.core.draws import draw_weights
 from forager.core.findings import NO_LINKS, Finding, Reinforcement, Sighting, Step
 from forager.core.fleet import GENES, KINDS, FleetState, Flock, Forager, ForagerRecord
-from forager.core.judge import RELEVANT, KeyNumbers, Numbers, Seen, count_judged, count_work
+from forager.core.judge import RELEVANT, KeyNumbers, Numbers, Seen, count_judged, count_work, reward_for
 from forager.core.page_row import Mind, highest
 from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.rules import Figures, ForagerRules, forager_rules
@@ -31,8 +32,11 @@ from forager.core.shared import Shared
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, pays_itself, send_for
 from forager.core.weblog import Weblog
-from forager.kernel import inner
+from forager.kernel import awaits_code, inner
 from forager.terms import NOBODY, ForagerId, UrlId
+
+LEADS = 300
+"""Number of links among which plain Python chooses in some 10 ms."""
 
 
 @inner
@@ -168,9 +172,9 @@ class ReinforcingAgent:
         """Creates the first foragers, of the kind in the settings unless `kinds` gives one for each.
 
         Each starts with all seeds, or with its share of them if they do not fit into a weblog, so that every seed is in
-        some weblog. The start list of RL foragers, one and the same for all, goes on with the pages that a recording saw
-        first, if there is one, else with those that any of them sees. The baseline has one forager, because more would
-        only sweep the same pages.
+        some weblog; RL foragers with the first ones. Their start list, one and the same for all, goes on with the pages
+        that a recording saw first, if there is one, else with those that any of them sees. The baseline has one forager,
+        because more would only sweep the same pages.
         """
         kind = self.forager_settings.kind
         if not kinds and kind is not ForagerKind.BFS:
@@ -178,7 +182,8 @@ class ReinforcingAgent:
         kinds = kinds or [kind]
         stride = len(kinds) if len(seeds) > self.forager_settings.weblog.size else 1
         for place, each in enumerate(kinds):
-            forager = self._begin(each, seeds[place % stride :: stride], now)
+            own = seeds if each is ForagerKind.RL else seeds[place % stride :: stride]
+            forager = self._begin(each, own, now)
             if each is ForagerKind.RL and len(recorded):
                 weblog = forager.weblog
                 for url in recorded.tolist():
@@ -206,9 +211,13 @@ class ReinforcingAgent:
     # The moves of a step.
 
     def choose(self, forager: Forager, now: float, shared: Shared) -> Step:
-        """Chooses the next step, which counts as begun (Alg 11)."""
+        """Chooses the next step, which counts as begun (Alg 11).
+
+        Plain Python chooses among the latest of very many open links, because machine code soon chooses among all.
+        """
         mind = self._mind(shared, len(forager.seeds))
-        url, worth = choose(self.rules[0], mind, self.flock.state, forager.slot, now)
+        with self.flock.latest(forager.slot, LEADS) if awaits_code(choose) else nullcontext():
+            url, worth = choose(self.rules[0], mind, self.flock.state, forager.slot, now)
         return Step(UrlId(url), bool(self.rules["all_links"][0]), worth)
 
     def see(
@@ -228,7 +237,8 @@ class ReinforcingAgent:
             became = send(self.rules[0], mind, fleet, slot, seen, revealer, links, now)
             earned += self._earned(sighting, forager.id, became, revealer)
         first = firsts[0] and not sightings[0].free
-        settle(self.rules[0], mind, fleet, slot, step.url, downloads, first, links)
+        leads = shared.visits.youngest(links, LEADS) if awaits_code(settle) else links
+        settle(self.rules[0], mind, fleet, slot, step.url, downloads, first, leads)
         return earned
 
     # Findings outside of steps.
@@ -241,7 +251,8 @@ class ReinforcingAgent:
         revealer = _revealer(sighting, first, shared)
         seen = self._seen(sighting) if sighting.ok else Seen(sighting.url, np.nan, False, False, -1, -1, -1, -1)
         mind, fleet = self._mind(shared, 0), self.flock.state
-        became = take_look(self.rules[0], mind, fleet, seen, revealer, first, sighting.links, now)
+        leads = shared.visits.youngest(sighting.links, LEADS) if awaits_code(take_look) else sighting.links
+        became = take_look(self.rules[0], mind, fleet, seen, revealer, first, leads, now)
         return self._earned(sighting, NOBODY, became, revealer)
 
     def judge(
@@ -321,7 +332,7 @@ class ReinforcingAgent:
             return []
         relevant, judged = (became & RELEVANT) > 0, self.settings.relevancy
         finding = Finding(by, sighting.url, sighting.version, sighting.text_print, sighting.published, revealer)
-        return [Reinforcement(finding, judged.reward if relevant else judged.penalty, relevant)]
+        return [Reinforcement(finding, reward_for(judged, became), relevant)]
 
 
 def _revealer(sighting: Sighting, first: bool, shared: Shared) -> UrlId:

@@ -16,20 +16,21 @@ from forager.core.expectation import (
     TEXT_HITS,
     TEXT_HOURS,
     USUAL_WAIT,
+    guessed_hours,
     hazard_on,
     lift_of,
     list_promise,
-    list_rate,
     look_ahead,
     mean_news,
     promise_of,
     rate_of,
+    rate_on,
     stranger_worth,
     waited_since,
 )
 from forager.core.page_row import (
     BUSY_THEN,
-    LIST_HOURS,
+    MAIN_HITS,
     MAIN_HOURS,
     MOMENT,
     PASSED,
@@ -93,7 +94,7 @@ def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[
         worth, fresh = stranger_worth(mind.table, page, outlook, prior, now)
         return (worth * prior.fresh_first if fresh else worth), worth
     if page.hub:
-        return list_promise(page, list_rate(page, mind.table[page.place], prior), outlook, prior, now)
+        return list_promise(page, rate_on(mind.table, page, outlook, prior), outlook, prior, now)
     glance: Glance = mind.glances[url]
     hits, hours = outlook[TEXT_HITS], outlook[TEXT_HOURS]
     moved = glance.per_hit * (hits - glance.prior) + glance.per_hour * (hours - glance.prior_hours)
@@ -129,11 +130,12 @@ def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
     alike: PageRow = mind.table[page.place]
     out, weight, since = mind.outlook, prior.list_weight, min(now, page.asked if page.awaited else page.last)
     hours, known = (now - since) * HOUR, alike.place_hits + weight
-    watched = page.seen_hours * known + weight * (alike.place_hours + out[MAIN_HOURS if page.main else LIST_HOURS])
-    rate = (page.came + weight) * known / watched * lift_of(page, out)
+    guessed = guessed_hours(page, alike, out[MAIN_HITS], out[MAIN_HOURS], prior)
+    watched = page.seen_hours * known + weight * (alike.place_hours + guessed)
+    rate = (page.came + weight) * known / watched * page.topical * lift_of(page, out)
     rate *= min(1.0, rate * hours * (now - since) * out[PER_WAIT])
     short = min(hours * out[PER_LONGEST], 1.0)
-    saved = min(1.0, short * (1 + hazard_on(page, out) / out[PER_LONGEST]) * 0.5)
+    saved = min(1.0, short * (1 + hazard_on(page, out) * prior.max_age * HOUR) * 0.5)
     if out[MOMENT] != now:
         out[MOMENT], out[BUSY_THEN] = now, busy_clock(out, PASSED, now)
     order = rate * (out[BUSY_THEN] - _busy_about(out, since)) * page.urgency
@@ -142,10 +144,6 @@ def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
 
 ROUNDED = 1.000001
 """What an upper bound is raised by, since it is rounded otherwise than what it bounds."""
-PART = 1 << 16
-"""Number of pages processed at a time, so that their figures stay in the processor's cache."""
-FEW = PART // 64
-"""Up to this many requested pages, the best of each part are found first."""
 
 
 @inlined
@@ -153,32 +151,48 @@ def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
     """Whether two visited texts promise exactly the same, because they have the same history."""
     if page.visits == 0 or page.visits != other.visits or page.hits != other.hits or page.hours != other.hours:
         return False
-    if page.hub != other.hub or (page.signal > page.last) != (other.signal > other.last):
-        return False
-    if page.hub or page.hit_hours != other.hit_hours:
+    if page.hit_hours != other.hit_hours or (page.signal > page.last) != (other.signal > other.last):
         return False
     return waited_since(page, prior, now) == waited_since(other, prior, now)
 
 
+@inlined
+def _is_backlog(page: PageRow) -> bool:
+    """Whether a page has the same expectation at any time: never visited, no visit under way, and not a fresh link."""
+    return page.visits == 0 and not page.fresh and not page.awaited
+
+
 @compiled
 def _worked_out(
-    table: RowArray, prior: Priors, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
-) -> tuple[FloatArray, FloatArray]:
-    """Exact ordering values and expected documents of pages; `keys` are the estimated ordering values.
+    table: RowArray,
+    prior: Priors,
+    urls: IntArray,
+    keys: FloatArray,
+    outlook: FloatArray,
+    now: float,
+    leaning: FloatArray,
+    plain: bool,
+) -> FloatArray:
+    """Exact ordering values of pages; `keys` are those by a glance, which is exact for lists, and for undated backlog.
 
-    Pages close to the best often have the same history, and so the same key. The last page with any key that ends the
+    Texts close to the best often have the same history, and so the same key. The last page with any key that ends the
     same is remembered, and its result is reused for all pages like it.
     """
-    ranks, worths, bits = np.empty(len(urls)), np.empty(len(urls)), keys.view(np.int64)
+    exact, values, bits = keys.copy(), np.empty(len(urls)), keys.view(np.int64)
     remembered = np.full(64, -1)
     for i in range(len(urls)):
+        page: PageRow = table[urls[i]]
+        if (page.hub and page.visits > 0) or (_is_backlog(page) and np.isnan(page.latest)):
+            continue
         last = remembered[bits[i] & 63]
-        if last >= 0 and _alike(table[urls[i]], table[urls[last]], prior, now):
-            ranks[i], worths[i] = ranks[last], worths[last]
+        if last >= 0 and _alike(page, table[urls[last]], prior, now):
+            values[i] = values[last]
         else:
-            ranks[i], worths[i], _ = promise_of(table, urls[i], outlook, prior, now)
+            rank, worth, _ = promise_of(table, urls[i], outlook, prior, now)
+            values[i] = worth if plain else rank
             remembered[bits[i] & 63] = i
-    return ranks, worths
+        exact[i] = values[i] * (leaning[i] if len(leaning) else 1.0)
+    return exact
 
 
 @inner
@@ -199,16 +213,25 @@ def best(values: FloatArray, luck: float) -> int:
     return 0
 
 
+@inlined
+def _worth_from(most: float, enough: float) -> float:
+    """From which worth on pages are worked out for their worth alone: where one is surely worth enough, none is."""
+    return np.inf if most >= enough * SLACK else most / SLACK**2
+
+
 @inner
-def pick(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
-    """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
+def pick(
+    mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: float, enough: float
+) -> tuple[int, float, bool, float]:
+    """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any, or one that
+    is no less than `enough`.
 
     `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Lists that are surely not among
     the first are not worked out, and the one that may be first of all comes first, so that most of them are not.
     """
     look_ahead(mind)
     table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
-    ranks, worths = mind.scratch[0, : len(urls)], mind.scratch[1, : len(urls)]
+    ranks, worths, places = mind.scratch[0], mind.scratch[1], mind.scratch[3]
     first, highest = 0, -1.0
     for i in range(len(urls)):
         page: PageRow = table[urls[i]]
@@ -223,31 +246,33 @@ def pick(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: floa
     top, most = at_a_glance(mind, urls[first], foreseen, now)
     if len(leaning):
         top *= leaning[first]
-    edge, high = top / SLACK**2, most / SLACK**2
+    edge, high, count = top / SLACK**2, _worth_from(most, enough), 0
     for i in range(len(urls)):
         if ranks[i] < edge * edge and worths[i] < high:
-            ranks[i] = worths[i] = -np.inf
             continue
         rank, worth = at_a_glance(mind, urls[i], foreseen, now)
         if len(leaning):
             rank *= leaning[i]
-        ranks[i], worths[i] = rank, worth
+        ranks[count], worths[count], places[count] = rank, worth, i
+        count += 1
         if rank > top or worth > most:
             top, most = max(top, rank), max(most, worth)
-            edge, high = top / SLACK**2, most / SLACK**2
-    most = 0.0
-    for i in range(len(urls)):
-        if ranks[i] >= edge or worths[i] >= high:
+            edge, high = top / SLACK**2, _worth_from(most, enough)
+    high, most = most / SLACK**2, 0.0
+    for k in range(count):
+        if ranks[k] >= edge or worths[k] >= high:
+            i = int(places[k])
             row: PageRow = table[urls[i]]
             if row.visits > 0 and not row.hub:
-                rank, worths[i], _ = promise_of(table, urls[i], foreseen, prior, now)
-                ranks[i] = rank * leaning[i] if len(leaning) else rank
-            most = max(most, worths[i])
+                rank, worths[k], _ = promise_of(table, urls[i], foreseen, prior, now)
+                ranks[k] = rank * leaning[i] if len(leaning) else rank
+            most = max(most, worths[k])
         else:
-            ranks[i] = -np.inf
-    place = best(ranks, luck)
+            ranks[k] = -np.inf
+    chosen = best(ranks[:count], luck)
+    place = int(places[chosen])
     _, _, fresh = promise_of(table, urls[place], foreseen, prior, now)
-    return place, worths[place], fresh, most
+    return place, worths[chosen], fresh, most
 
 
 @compiled
@@ -290,10 +315,8 @@ def _select(
             count += 1
     some = some[:count]
     between = some[keys[some] <= high]
-    ranks, worths = _worked_out(table, prior, urls[between], keys[between], outlook, now)
-    exact = worths if plain else ranks
-    if len(leaning):
-        exact *= leaning[between]
+    factors = leaning[between] if len(leaning) else leaning
+    exact = _worked_out(table, prior, urls[between], keys[between], outlook, now, factors, plain)
     wanted = size - len(some) + len(between)
     least = np.partition(exact, len(exact) - wanted)[len(exact) - wanted]
     ties = wanted - (exact > least).sum()
@@ -324,52 +347,12 @@ def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain:
     return _select(mind.table, mind.priors[0], urls, keys, mind.outlook, now, leaning, plain, size)
 
 
-@inlined
-def _is_backlog(page: PageRow) -> bool:
-    """Whether a page has the same expectation at any time: never visited, no visit under way, and not a fresh link."""
-    return page.visits == 0 and not page.fresh and not page.awaited
-
-
-@compiled
-def now_and_later(
-    mind: Mind, urls: IntArray, now: float, later: float, leaning: FloatArray, size: int
-) -> tuple[IntArray, IntArray]:
-    """The `size` pages with the highest ordering values now, and those at a later time, as `most_promising` finds them.
-
-    There must be more pages. Of very many, each is read from memory once. `leaning` holds a factor for each, or is
-    empty.
-    """
-    look_ahead(mind)
-    foreseen, keys, coming = mind.outlook, np.empty(len(urls)), np.empty(len(urls))
-    then = foreseen.copy()  # it remembers the busy time at another moment
-    for i in range(len(urls)):
-        keys[i], _ = at_a_glance(mind, urls[i], foreseen, now)
-        if _is_backlog(mind.table[urls[i]]):
-            coming[i] = keys[i]
-        else:
-            coming[i], _ = at_a_glance(mind, urls[i], then, later)
-        if len(leaning):
-            keys[i] *= leaning[i]
-            coming[i] *= leaning[i]
-    first = _select(mind.table, mind.priors[0], urls, keys, foreseen, now, leaning, False, size)
-    last = _select(mind.table, mind.priors[0], urls, coming, then, later, leaning, False, size)
-    return urls[first], urls[last]
-
-
 @compiled
 def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
     """The `size` pages with the highest ordering values, sorted by number; the lower numbers among equals.
 
     `plain`: by worth alone; `leaning` holds a factor for each page, or is empty. `urls` must be sorted.
     """
-    if size <= FEW and len(urls) > 4 * PART:
-        some, count = np.empty((len(urls) // PART + 1) * size, np.int64), 0
-        for start in range(0, len(urls), PART):
-            part, factors = urls[start : start + PART], leaning[start : start + PART]
-            found = _best_of(mind, part, now, factors, plain, size)
-            some[count : count + len(found)] = found + start
-            count += len(found)
-        urls, leaning = urls[some[:count]], leaning[some[:count]] if len(leaning) else leaning
     chosen: IntArray = urls[_best_of(mind, urls, now, leaning, plain, size)]
     return chosen
 

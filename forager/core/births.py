@@ -22,21 +22,9 @@ from forager.terms import NOBODY
 
 HOMEWARD = 0.1
 """Share of the way back to the settings that the parameters of a child are drawn."""
-(
-    MAX_STEP,
-    WEBLOG_SIZE,
-    WEBLOG_STEP,
-    EXPLORE,
-    BELOW,
-    BREADTH,
-    TEXT_BREADTH,
-    PROFIT_WEIGHT,
-    DISCOUNT,
-    RATE,
-) = range(len(INHERITED))
-"""The parameters that each forager has for itself, in the order of `INHERITED`."""
 BOUNDS = np.array(list(INHERITED.values()), np.float64)
-"""For each of them: lowest and highest value, whether factors count, whether it is a whole number."""
+"""For each parameter that foragers have for themselves: lowest and highest value, whether factors count, whether it is a
+whole number."""
 
 
 @inner
@@ -58,19 +46,9 @@ def moved(value: float, usual: float, which: int, share: float, luck: float) -> 
 @inner
 def _inherit(fleet: FleetState, parent: int, child: int, share: float) -> None:
     """The parameters of a child: those of its parent, each changed a little."""
-    me: Walker = fleet.walkers[parent]
-    one: Walker = fleet.walkers[child]
-    usual: Walker = fleet.usual[0]
-    one.max_step = moved(me.max_step, usual.max_step, MAX_STEP, share, draw_normal(fleet, child))
-    one.weblog_size = moved(me.weblog_size, usual.weblog_size, WEBLOG_SIZE, share, draw_normal(fleet, child))
-    one.weblog_step = moved(me.weblog_step, usual.weblog_step, WEBLOG_STEP, share, draw_normal(fleet, child))
-    one.explore = moved(me.explore, usual.explore, EXPLORE, share, draw_normal(fleet, child))
-    one.below = moved(me.below, usual.below, BELOW, share, draw_normal(fleet, child))
-    one.breadth = moved(me.breadth, usual.breadth, BREADTH, share, draw_normal(fleet, child))
-    one.text_breadth = moved(me.text_breadth, usual.text_breadth, TEXT_BREADTH, share, draw_normal(fleet, child))
-    one.profit_weight = moved(me.profit_weight, usual.profit_weight, PROFIT_WEIGHT, share, draw_normal(fleet, child))
-    one.discount = moved(me.discount, usual.discount, DISCOUNT, share, draw_normal(fleet, child))
-    one.rate = moved(me.rate, usual.rate, RATE, share, draw_normal(fleet, child))
+    for which in range(len(BOUNDS)):
+        luck, usual = draw_normal(fleet, child), fleet.usual[which]
+        fleet.genes[child, which] = moved(fleet.genes[parent, which], usual, which, share, luck)
 
 
 @inner
@@ -158,7 +136,7 @@ def poorest(fleet: FleetState, but: int) -> int:
 @inner
 def manage(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> tuple[int, int]:
     """Multiplies or deletes a forager according to its score (Alg 8); who was deleted and who was born, or `NOBODY`."""
-    decided, gone, child = fate_of(rules, fleet.tally[0].alive, fleet.walkers[slot]), NOBODY, NOBODY
+    decided, gone, child = fate_of(rules, fleet, fleet.walkers[slot]), NOBODY, NOBODY
     if decided in (GOES, REPLACES):
         out = slot if decided == GOES else poorest(fleet, slot)
         gone = fleet.walkers[out].id

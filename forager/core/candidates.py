@@ -19,7 +19,7 @@ from forager.core.choice import (
     graph_leanings,
     rest_time,
 )
-from forager.core.expectation import worths
+from forager.core.expectation import ranks, worths
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
@@ -30,9 +30,9 @@ from forager.core.refill import (
     STRANGERS,
     gather,
     next_page,
-    number_pool,
     promising,
     rank_known,
+    score_pool,
     some_unseen,
     strangers,
 )
@@ -49,6 +49,9 @@ Choice = tuple[int, float]
 
 CLOSING_SHARE = 0.5
 """Share of the usual threshold at the end of a crawl: what is not found now is found by the next crawl, if at all."""
+
+FEWER = 1_000
+"""Number of pages that plain Python ranks in some 25 ms."""
 
 FEW = 64
 """Number of pages ranked in a trial."""
@@ -97,6 +100,7 @@ class Candidates:
         self._number, self._numbered, self._wait = np.empty(0), NOWHERE, np.empty(0)
         self._columns = [np.zeros(1, dtype=np.int64) for _ in range(3)]
         self._programs: tuple[Program, Program] = (NO_PROGRAM, NO_PROGRAM)
+        self._part, self._left_out = 0, False
 
     def __repr__(self) -> str:
         return f"<Candidates: {sum(len(pool.pages) for pool in self.pools.values())} of {self.turn.known} pages>"
@@ -129,8 +133,7 @@ class Candidates:
         """The input of kernels. Do not keep it: arrays are replaced as they grow."""
         size = self.pages.size
         if len(self._number) < size:
-            more = np.zeros(size - len(self._number))
-            self._number, self._wait = np.append(self._number, more), np.append(self._wait, more - np.inf)
+            self._number, self._wait = _grown(self._number, size, np.nan), _grown(self._wait, size, -np.inf)
             if self._groups is None:
                 self._columns = [widened(column, size + 1) for column in self._columns]
         known, listed, unseen = self._columns
@@ -156,6 +159,8 @@ class Candidates:
         while True:
             if awaits_code(next_page):
                 self._rest_served(now, self.pool_of(group))
+            elif self._left_out:
+                self._left_out, self.turn.ranked = False, -np.inf
             mind = self.mind()
             page, worth = next_page(
                 mind,
@@ -207,13 +212,21 @@ class Candidates:
         return rest_time(self.mind(), side, now, self.thrift.least_worth, shortest, longest)
 
     def reveal(self, links: IntArray, now: float) -> None:
-        """Adds the new ones of these links, just seen on a page, to their pools."""
+        """Adds the new ones of these links, just seen on a page, to their pools.
+
+        In plain Python pools stay small: what is left out is ranked as soon as there is machine code.
+        """
         if len(links) and self.turn.pooled:
-            new = self.pages.fresh(links, now)
+            is_slow = awaits_code(next_page)
+            new = self.pages.fresh(self.pages.youngest(links, FEWER) if is_slow else links, now)
             own = self._groups_of(new)
+            self._left_out |= is_slow and len(links) > FEWER
             for group in np.unique(own).tolist():
                 if group in self.pools:
-                    self.pools[group].add(new[own == group])
+                    pool, added = self.pools[group], new[own == group]
+                    room = max(0, 2 * FEWER - len(pool.all)) if is_slow else len(added)
+                    self._left_out |= room < len(added)
+                    pool.add(added[:room])
 
     def postpone(self, page: int, until: float) -> None:
         """Excludes a page until this time."""
@@ -228,7 +241,7 @@ class Candidates:
             self._rank_all(now)
         if self.turn.mode == REORDERED and self._groups is not None:
             for pool in self.pools.values():
-                number_pool(self.mind(), self.choices(pool), now)
+                score_pool(self.mind(), self.choices(pool), now)
 
     def try_few(self, now: float) -> None:
         """Ranks a few pages and discards the result; it runs the same code as ranking all."""
@@ -248,6 +261,8 @@ class Candidates:
         groups = None if self._groups is None else self._groups(0)
         known = gather(self.mind(), self.choices(self.pool_of())) if self._known is None else self._known()
         self.pages.reserve(int(known.max(initial=-1)) + 1)
+        if len(known) > FEWER and awaits_code(ranks):
+            known = self._some(known)
         mind, chosen = self.mind(), [known]
         if turn.mode == ALONE:
             assert self.score is not None
@@ -265,6 +280,14 @@ class Candidates:
         parts = np.split(best[order], begins[1:])
         self.pools = {group: Pool(part) for group, part in zip(numbers.tolist(), parts, strict=True)}
 
+    def _some(self, known: IntArray) -> IntArray:
+        """A part of very many pages, another one each time, and the lists that were visited: plain Python takes too long to
+        rank all, and machine code soon will."""
+        self._part += 1
+        table, parts = self.pages.mind().table, -(-len(known) // FEWER)
+        is_list = table["hub"][known] & (table["visits"][known] > 0)
+        return np.union1d(known[self._part % parts :: parts], known[is_list][:FEWER])
+
     def _promising(self, mind: Mind, pages: IntArray, groups: IntArray | None, now: float) -> IntArray:
         """The pages with the most expected documents, of all or of each group, there with the lists that soon have them."""
         if groups is None:
@@ -281,7 +304,7 @@ class Candidates:
     def _give_numbers(self, pages: IntArray) -> None:
         """Numbers these pages, the first one first, and no others."""
         self.choices(self.pool_of())  # there is room
-        self._number[self._numbered] = 0.0
+        self._number[self._numbered] = np.nan
         self._number[pages] = np.arange(len(pages), 0, -1)
         self._numbered = pages
 
@@ -295,6 +318,13 @@ class Candidates:
         if late.any():
             own[late] = self._groups(ranked)[pages[late] - ranked]
         return own
+
+
+def _grown(column: FloatArray, size: int, blank: float) -> FloatArray:
+    """A column with room for so many pages."""
+    grown = np.full(size, blank)
+    grown[: len(column)] = column
+    return grown
 
 
 def _first_of_each(groups: IntArray, pages: IntArray, keys: FloatArray, k: int) -> IntArray:

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray, distinct
 from forager.core.best_pages import appears_now, best, pick
 from forager.core.expectation import due_at, look_ahead, promise_of
-from forager.core.exploration import allows, owes
+from forager.core.exploration import allows, explores, owes
 from forager.core.page_row import LOOKS_APART, Mind, PageRow, Priors
 from forager.gp.machine import Program
 from forager.kernel import compiled, inner
@@ -116,10 +116,12 @@ class Pool:
         return int(self.columns.tally[USED])
 
     def add(self, pages: IntArray) -> None:
-        """Adds pages."""
-        self.reserve(len(pages))
-        for page in pages.tolist():
-            add(self.columns, page)
+        """Adds those pages that it does not hold yet."""
+        new = distinct(pages[~np.isin(pages, self.all)])
+        self.reserve(len(new))
+        columns, awake = self.columns, int(self.columns.tally[AWAKE])
+        columns.awake[awake : awake + len(new)] = new
+        columns.tally[AWAKE] += len(new)
 
     def rest(self, index: int, until: float) -> None:
         """Excludes the page at this index until a time."""
@@ -196,7 +198,8 @@ class Choices(NamedTuple):
     turn: RowArray
     """A table of one row, the `Turn`."""
     number: FloatArray
-    """Number of each page by the score function, the highest first; 0: none."""
+    """Score of each page by the function for its kind, or its number by a function that decides alone, the highest first; nan:
+    none."""
     wait: FloatArray
     """Until when each page is excluded."""
     seeds: IntArray
@@ -263,17 +266,23 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
 
 @inner
 def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float, lists: bool) -> tuple[int, float]:
-    """Of the pages of one kind visited before and worth a request, the one that the score function puts first; -1 if none."""
-    place, top, worth, turn = -1, 0.0, 0.0, side.turn[0]
+    """Of the pages of one kind visited before and worth a request, the one that the score function puts first; -1 if none. Of
+    equals it is the longer unvisited, then the lower one."""
+    place, top, worth, turn, last = -1, -np.inf, 0.0, side.turn[0], mind.history.times[1]
     look_ahead(mind)
     foreseen, prior = mind.outlook, mind.priors[0]
     for i in range(len(pages)):
         page = pages[i]
-        number = side.number[page]
-        if number > top and mind.table[page].hub == lists and now - mind.history.times[1, page] >= turn.every:
-            _, promised, _ = promise_of(mind.table, page, foreseen, prior, now)
-            if promised >= least:
-                place, top, worth = i, number, promised
+        score = side.number[page]
+        if not score >= top or mind.table[page].hub != lists or now - last[page] < turn.every:
+            continue
+        if place >= 0 and score == top:
+            first = pages[place]
+            if last[page] > last[first] or (last[page] == last[first] and page > first):
+                continue
+        _, promised, _ = promise_of(mind.table, page, foreseen, prior, now)
+        if promised >= least:
+            place, top, worth = i, score, promised
     return place, worth
 
 
@@ -293,7 +302,7 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
     if count:
         never = pages[others[:count]]
         leaning = mind.scratch[2, : lean_on_graph(mind, side.turn[0].weight, never)]
-        index, worth, fresh, _ = pick(mind, never, now, leaning, luck)
+        index, worth, fresh, _ = pick(mind, never, now, leaning, luck, -np.inf)
         best_other = others[index]
     if fresh and worth >= least:
         return best_other, worth
@@ -330,7 +339,7 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
     if turn.mode == ALONE:
         return _by_score(mind, side, pages, now, luck, least)
     leaning = mind.scratch[2, : lean_on_graph(mind, turn.weight, pages)]
-    index, worth, _, most = pick(mind, pages, now, leaning, luck)
+    index, worth, _, most = pick(mind, pages, now, leaning, luck, least)
     if worth < least <= most:
         index, worth = _first_worth(mind, pages, leaning, now, least)
     if turn.mode == REORDERED and worth >= least and mind.history.counts[0, pages[index]] > 0:
@@ -406,13 +415,13 @@ def choose_of_pool(
             continue
         if owes(explored, explore, turns) or not worth >= least:
             stranger = -1
-            if allows(0.0, least, explored, explore, turns):
+            if allows(True, explored, explore, turns):
                 stranger = _stranger(mind, pages, now, luck)
             if stranger >= 0 and _free_at(mind, side, last, revisit_after, stranger) <= now:
                 return stranger, 0.0
         if worth < least and now < _rests_in_vain(mind.table[page], mind.priors[0]):
             return NOTHING, worth
-        return (page if allows(worth, least, explored, explore, turns) else NOTHING), worth
+        return (page if allows(explores(worth, least), explored, explore, turns) else NOTHING), worth
     return NOTHING, 0.0
 
 
@@ -425,9 +434,8 @@ def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: flo
         for url in part:
             page: PageRow = mind.table[url]
             if page.visits > 0 and page.hub:
-                first = min(
-                    first, max(due_at(mind.table, page, mind.outlook, prior, least), _rests_in_vain(page, prior))
-                )
+                due = due_at(mind.table, page, mind.outlook, prior, least, first)
+                first = min(first, max(due, _rests_in_vain(page, prior)))
     return max(shortest, first - now)
 
 

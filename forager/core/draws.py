@@ -8,11 +8,14 @@ import math
 
 import numpy as np
 
-from forager.core.fleet import FleetState, Walker
+from forager.core.fleet import FleetState, Tally, Walker
 from forager.kernel import inlined, inner
 
 _STRIDE = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+NO_FORAGER = 1 << 40
+"""The id whose numbers no forager draws."""
 
 
 @inlined
@@ -37,6 +40,16 @@ def draw(fleet: FleetState, slot: int) -> float:
     me: Walker = fleet.walkers[slot]
     me.drawn += 1
     return nth_number(fleet.tally[0].key, me.id, me.drawn)
+
+
+@inner
+def shuffle_turns(fleet: FleetState) -> None:
+    """Puts the foragers alive into a random order (Fisher and Yates)."""
+    tally: Tally = fleet.tally[0]
+    for last in range(tally.alive - 1, 0, -1):
+        tally.shuffled += 1
+        other = int((last + 1) * nth_number(tally.key, NO_FORAGER, tally.shuffled))
+        fleet.order[last], fleet.order[other] = fleet.order[other], fleet.order[last]
 
 
 @inner

@@ -14,6 +14,8 @@
 - A *fresh* link, found when a known page was visited again, is worth the share of such links of that page that turned
   out to be new documents, times the probability that it is not too old by now: on a page visited once a day it may have
   been there for a day. Fresh links come first, so that known documents are fetched before others are searched.
+- In a crawl with a topic only documents on it count: λ of a list and the worth of a page never visited are multiplied by
+  the share of the topic among the documents of that list, and by the chance that this link leads to one (`engine/topic`).
 - *Backlog*, found on the first visit of a page, is worth what such links brought on average, by how many pages link
   there and what kind of page revealed them, and what pages whose address has the same form brought. So section pages,
   to which everything links, are soon distinguished from old articles. Added to this is what the page brings once it is
@@ -34,10 +36,11 @@ from forager.core.page_row import (
     FRESH,
     HAZARD,
     LIFT,
-    LIST_HOURS,
     LISTS,
     LOOK,
+    MAIN_HITS,
     MAIN_HOURS,
+    MAINS,
     MOMENT,
     OLD,
     PASSED,
@@ -129,7 +132,7 @@ def look_ahead(mind: Mind) -> None:
     out[TEXTS] = 1 - math.exp(-max(0.0, means[TEXT, 0] - prior.text_hits) / means[TEXT, 1] * prior.max_age / 3600)
     out[SCALE] = out[TEXT] ** prior.text_breadth
     out[PER_WAIT], out[PER_LONGEST] = 0.5 / prior.patience, 3600 / prior.max_age
-    out[MAIN_HOURS], out[LIST_HOURS] = prior.list_weight / prior.main_rate, prior.list_weight / prior.list_rate
+    out[MAIN_HITS], out[MAIN_HOURS] = means[MAINS]
 
 
 @inlined
@@ -139,22 +142,36 @@ def rate_of(page: PageRow, prior: float, prior_hours: float) -> float:
 
 
 @inlined
-def list_rate(page: PageRow, alike: PageRow, prior: Priors) -> float:
+def guessed_hours(page: PageRow, alike: PageRow, main_hits: float, main_hours: float, prior: Priors) -> float:
+    """Hours in which a list is guessed to bring as many documents as the first guess weighs.
+
+    That for a main list is soon what all others brought, which are those of another form of address: of a hundred seeds the
+    last need not be seen twice before the best are seen a third time.
+    """
+    weight: float = prior.list_weight
+    if not page.main:
+        return weight / prior.list_rate
+    others = max(0.0, main_hours - alike.place_hours) + weight / prior.main_rate
+    return weight * others / (max(0.0, main_hits - alike.place_hits) + weight)
+
+
+@inlined
+def list_rate(page: PageRow, alike: PageRow, main_hits: float, main_hours: float, prior: Priors) -> float:
     """λ of a list, drawn towards that of all lists whose address has the same form; `alike` has their figures.
 
     Rates of lists differ by orders of magnitude, so the prior weighs only a fraction of a hit: the first guess is high
     and soon forgotten, and a list that brings nothing is visited after longer and longer times.
     """
-    guess = prior.main_rate if page.main else prior.list_rate
-    base = (alike.place_hits + prior.list_weight) / (alike.place_hours + prior.list_weight / guess)
+    guessed = guessed_hours(page, alike, main_hits, main_hours, prior)
+    base = (alike.place_hits + prior.list_weight) / (alike.place_hours + guessed)
     return rate_of_list(page.came, page.seen_hours, prior.list_weight, prior.list_weight / base)
 
 
 @inlined
 def rate_on(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) -> float:
-    """λ of a visited page, in news per hour."""
+    """λ of a visited page, in news per hour; of a list, in documents on topic."""
     if page.hub:
-        return list_rate(page, table[page.place], prior)
+        return list_rate(page, table[page.place], outlook[MAIN_HITS], outlook[MAIN_HOURS], prior) * page.topical
     return rate_of(page, outlook[TEXT_HITS], outlook[TEXT_HOURS])
 
 
@@ -213,13 +230,13 @@ def mean_news(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, no
 
 
 @inlined
-def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, least: float) -> float:
-    """When a visit to a list will be worth `least`."""
+def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, least: float, first: float) -> float:
+    """When a visit to a list will be worth `least`; if that is not before `first`, perhaps too early, to save a root."""
     rate = rate_on(table, page, outlook, prior) / 3600 * lift_of(page, outlook)
-    wait = least / rate
-    if rate * wait * wait < 2 * prior.patience:
+    wait, since = least / rate, page.asked if page.awaited else page.last
+    if rate * wait * wait < 2 * prior.patience and since + wait < first:
         wait = (2 * prior.patience * least / (rate * rate)) ** (1 / 3)
-    return (page.asked if page.awaited else page.last) + wait
+    return since + wait
 
 
 @inlined
@@ -235,10 +252,11 @@ def sort_of(table: RowArray, page: PageRow) -> int:
 
 @inlined
 def _just_tried(page: PageRow, prior: Priors, now: float) -> bool:
-    """Whether a never-visited page was requested a short while ago; that time doubles with every failure."""
+    """Whether a never-visited page was requested a short while ago; that time doubles with every failure but for main pages."""
     if not page.awaited:
         return False
-    patience: float = prior.retry_after * 2.0 ** min(max(page.failures - 1, 0), DOUBLINGS)
+    doublings = 0 if page.main else min(max(page.failures - 1, 0), DOUBLINGS)
+    patience: float = prior.retry_after * 2.0**doublings
     return now - page.asked < patience
 
 
@@ -268,7 +286,7 @@ def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Pr
     if page.listed:
         lists = 1.0
     look = (alike.brought + weight * outlook[LOOK]) / (alike.lists + alike.looks + weight)
-    worth: float = docs + lists * look + (1 - lists) * outlook[TEXTS]
+    worth: float = (docs + lists * look + (1 - lists) * outlook[TEXTS]) * page.topical
     return worth
 
 
@@ -294,19 +312,21 @@ def stranger_worth(
     """New documents expected of a never-visited page, and whether it is a fresh link."""
     if _just_tried(page, prior, now):
         return 0.0, False
+    if page.main and page.failures > 0:  # a site that was down when the crawl began comes first, whoever asks
+        return 1.0, True
     if not page.fresh or now - page.met > prior.max_age:
         if page.hours > 0:  # known from an archive
             return 1 - math.exp(-rate_on(table, page, outlook, prior) * prior.max_age / 3600), False
         if now - page.latest > prior.max_age:
             return outlook[OLD], False
         if page.announced and now - page.latest <= prior.max_age:
-            return outlook[FRESH], True
+            return outlook[FRESH] * page.topical, True
         return backlog_worth(table, page, outlook, prior), False
-    mean = outlook[FRESH]
     if page.revealer < 0:
-        return mean, True
+        return outlook[FRESH] * page.topical, True
     source: PageRow = table[page.revealer]
-    return share_of_fresh(source, mean, prior) * _chance_of_youth(page, source, prior, now), True
+    share = share_of_fresh(source, outlook[FRESH], prior) * page.topical
+    return share * _chance_of_youth(page, source, prior, now), True
 
 
 @inlined

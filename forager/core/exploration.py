@@ -122,14 +122,14 @@ def _owes(explored: float, explore: float, turns: float) -> bool:
     return explored < explore * turns
 
 
-def _allows(worth: float, least: float, explored: float, explore: float, turns: float) -> bool:
-    """Whether to request a page with this many expected documents, either for its worth or to explore."""
-    return not (worth < least or worth <= 0) or explored < explore * (turns + 1)
-
-
 def _explores(worth: float, least: float) -> bool:
-    """Whether requesting such a page counts as exploring."""
+    """Whether requesting a page with this many expected documents counts as exploring; not if they are unknown (nan)."""
     return worth < least or worth <= 0
+
+
+def _allows(explores: bool, explored: float, explore: float, turns: float) -> bool:
+    """Whether to request a page, either for its worth or, if that `explores`, because little was explored."""
+    return not explores or explored < explore * (turns + 1)
 
 
 def _least(usual: float, age: float, max_age: float) -> float:
@@ -154,6 +154,8 @@ class Thrift:
     def __init__(self, usual: float, explore: float, pace: Pace, max_age: float) -> None:
         """`usual` is the threshold while documents are found young."""
         self.usual, self.explore, self.pace, self.max_age = usual, explore, pace, max_age
+        self.topical = 1.0
+        """What is left of the threshold in a crawl with a topic, which few documents are on."""
         self.row = pace.row
 
     def __repr__(self) -> str:
@@ -162,7 +164,7 @@ class Thrift:
     @property
     def least_worth(self) -> float:
         """Current threshold of expected documents."""
-        return _least(self.usual, self.pace.age, self.max_age)
+        return _least(self.usual * self.topical, self.pace.age, self.max_age)
 
     @property
     def owes(self) -> bool:
@@ -171,7 +173,7 @@ class Thrift:
 
     def allows(self, worth: float) -> bool:
         """Whether this many expected documents are worth a request; unknown worth (nan) is. Changes nothing."""
-        return _allows(worth, self.least_worth, self.explored, self.explore, self.spent + self.rests)
+        return _allows(_explores(worth, self.least_worth), self.explored, self.explore, self.spent + self.rests)
 
     def spend(self, worth: float) -> None:
         """Notes the download of a page of this worth; 0: only to explore."""

@@ -4,7 +4,8 @@ Rows hold the weblog (Alg 1), path and open links (Alg 10, 11), the weights of l
 documents sent. Kernels change them; Python reads and saves them, and creates the first foragers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol
@@ -78,6 +79,7 @@ class Walker(Protocol):
     seeds: int
     drawn: int  # number of its random numbers used, see `draws`
     gained: float  # what the current step earned
+    batch: int  # new documents that its latest download has brought so far
     score: float
     sent: int
     relevant: int
@@ -90,8 +92,6 @@ class Walker(Protocol):
     weblog_step: float
     explore: float
     below: float
-    breadth: float
-    text_breadth: float
     profit_weight: float
     discount: float
     rate: float
@@ -104,8 +104,11 @@ class Tally(Protocol):
     born: int  # foragers that ever lived; the id of the next one
     key: int  # what all random numbers of foragers follow from
     turns: int  # the place in the order of the one whose turn is next; past the end, it is the first one's
+    shuffled: int  # number of random numbers used for the order
     steps: int  # steps along open links, and …
     decided: int  # … those that long-term profit led elsewhere than expected documents would have
+    found: int  # new documents of all foragers, and …
+    squares: int  # … the sum of the squares of what each download brought
 
 
 class LifeSpan(Protocol):
@@ -128,6 +131,12 @@ GENES = dict(zip(INHERITED, list(Walker.__annotations__)[-len(INHERITED) :], str
 def usual_genes(settings: ForagerSettings) -> dict[str, float]:
     """The parameters that the settings give every forager."""
     return {key: float(reduce(getattr, key.split("."), settings)) for key in INHERITED}  # type: ignore[arg-type]
+
+
+def _genes_of(walkers: RowArray) -> FloatArray:
+    """A view of the parameters that each forager has for itself, a row for each."""
+    whole: FloatArray = walkers.view(np.float64).reshape(len(walkers), -1)
+    return whole[:, -len(INHERITED) :]
 
 
 class FleetState(NamedTuple):
@@ -153,8 +162,10 @@ class FleetState(NamedTuple):
     accepted: BoolArray
     """Which documents the agent has accepted from any forager, possibly under other numbers than in `sent`."""
     tally: RowArray
-    usual: RowArray
-    """One row: the parameters of foragers that the settings ask for."""
+    genes: FloatArray
+    """Each forager's own parameters, in the order of `INHERITED`: a view of the last columns of `walkers`."""
+    usual: FloatArray
+    """The parameters that the settings ask for."""
     lives: RowArray
     """When the foragers lived, by id."""
     ended: RowArray
@@ -212,7 +223,7 @@ class Flock:
         steps, entries = 4 * settings.max_step, max(settings.weblog.size, int(INHERITED["weblog.size"].high))
         self.state = FleetState(
             order=np.zeros(slots, np.int64),
-            walkers=np.zeros(slots, WALKER),
+            walkers=(walkers := np.zeros(slots, WALKER)),
             met=np.zeros((slots, 1024), np.int32),
             open=np.zeros((slots, 256), np.int64),
             path=np.zeros((slots, steps), np.int64),
@@ -225,13 +236,13 @@ class Flock:
             sent=np.zeros((slots, 64), np.int32),
             accepted=np.zeros(64, np.bool_),
             tally=np.zeros(1, TALLY),
-            usual=np.zeros(1, WALKER),
+            genes=_genes_of(walkers),
+            usual=np.array(list(self.usual.values())),
             lives=np.zeros(2 * slots, LIFE),
             ended=np.zeros(2 * slots, WALKER),
         )
         """Do not keep it: it is replaced as it grows."""
         self.state.tally["key"] = key
-        self._give_genes(self.state.usual, self.usual)
         self.pages = 0
         """Upper limit of the page numbers that its foragers know."""
 
@@ -304,6 +315,21 @@ class Flock:
             lives, ended = (widened(table, 2 * self.born) for table in (self.state.lives, self.state.ended))
             self.state = self.state._replace(lives=lives, ended=ended)
 
+    @contextmanager
+    def latest(self, slot: int, most: int) -> Iterator[None]:
+        """Hides all but so many of the open links of a path, until a step is chosen; not in a breadth-first sweep."""
+        me, links = self.state.walkers[slot : slot + 1], self.state.open[slot]
+        first, shown, path = int(me["head"][0]), int(me["count"][0]) - most, int(me["mark"][0])
+        if shown <= first or me["kind"][0] == BFS:
+            yield
+            return
+        me["head"] = shown
+        yield
+        if me["mark"][0] == path:  # the path goes on; if the first link was taken, its place is free
+            taken = int(me["head"][0]) - shown
+            links[shown : shown + taken] = links[first : first + taken]
+            me["head"] = first + taken
+
     def make_steps(self, steps: int) -> None:
         """Makes room for paths of so many steps."""
         self._widen(steps, "path", "earned", "before")
@@ -322,9 +348,9 @@ class Flock:
         grown = {
             name: np.concatenate([table, np.zeros_like(table)])
             for name, table in self.state._asdict().items()
-            if name not in ("accepted", "tally", "usual", "lives", "ended")
+            if name not in ("accepted", "tally", "genes", "usual", "lives", "ended")
         }
-        self.state = self.state._replace(**grown)
+        self.state = self.state._replace(**grown, genes=_genes_of(grown["walkers"]))
 
 
 class Forager:

@@ -10,12 +10,12 @@ import numpy as np
 
 from forager.arrays import BoolArray, IntArray
 from forager.core.exploration import PaceRow, aged
-from forager.core.fleet import BFS, FleetState, Walker
+from forager.core.fleet import BFS, FleetState, Tally, Walker
 from forager.core.page_row import Mind
 from forager.core.parameters import Identity
 from forager.core.rules import ForagerRules
 from forager.core.updates import note_signal, record_credit
-from forager.kernel import inner
+from forager.kernel import compiled, inner
 
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""
@@ -36,6 +36,24 @@ def known_by(identity: Identity, url: int, version: int, text_print: int) -> tup
     if identity == "text" and text_print:
         return (by_text,)
     return (by_version,) if version >= 0 else (by_url,)
+
+
+class Rewards(Protocol):
+    """The settings of what documents earn: a row of rules in kernels, settings elsewhere."""
+
+    @property
+    def reward(self) -> float: ...
+    @property
+    def penalty(self) -> float: ...
+
+
+def reward_for(rules: Rewards, became: int) -> float:
+    """What a judged document earns."""
+    return rules.reward if became & RELEVANT else rules.penalty
+
+
+reward_by = compiled(reward_for)
+"""`reward_for` for kernels."""
 
 
 class Numbers(Protocol):
@@ -126,19 +144,22 @@ def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
 def judge(
     rules: ForagerRules, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, links: IntArray, now: float
 ) -> int:
-    """Judges a young document that was sent; if it is new, credits the page that revealed it.
+    """Judges a young document that was sent; if it is new, on topic or not, credits the page that revealed it.
 
     `links` are those of the visited page: its neighbours may have news too.
     """
-    if not seen.topical or _holds(fleet.accepted, seen.known_as, seen.known_as_too):
+    if _holds(fleet.accepted, seen.known_as, seen.known_as_too):
         return SENT
     _keep(fleet.accepted, seen.known_as, seen.known_as_too)
+    credited = revealer >= 0 and record_credit(mind, seen.url, revealer, seen.published)
+    note_signal(mind, links, now)
+    if not seen.topical:
+        return SENT
     pace: PaceRow = mind.pace[0]
     pace.hits += 1
-    if revealer >= 0 and record_credit(mind, seen.url, revealer):
+    if credited:
         pace.age = aged(pace.age, pace.ages, now - seen.published, rules.max_age)
         pace.ages += 1
-    note_signal(mind, links, now)
     return SENT | RELEVANT
 
 
@@ -152,6 +173,10 @@ def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bo
         me.score += rules.score_relevant * relevant - rules.score_sent
     elif relevant:
         me.score += 1.0
+        me.batch += 1
+        tally: Tally = fleet.tally[0]
+        tally.found += 1
+        tally.squares += 2 * me.batch - 1  # the next square less this one
         _share_cost(rules, fleet)
 
 
@@ -181,17 +206,22 @@ def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int
     me: Walker = fleet.walkers[slot]
     me.downloads += downloads
     me.recent += downloads
+    me.batch = 0
 
 
 @inner
-def fate_of(rules: ForagerRules, alive: int, me: Walker) -> int:
-    """What the score of a forager means when so many are alive. The baseline always stays as it is.
+def fate_of(rules: ForagerRules, fleet: FleetState, me: Walker) -> int:
+    """What the score of a forager means. The baseline always stays as it is.
 
-    A relative score must be more than chance gives: documents come at random, so that their number varies by its root.
+    A relative score must be more than chance gives: downloads that bring documents come at random, so that the number of
+    documents varies by its root, times that of how many a download brings at once (the mean of squares over the mean).
     """
     if me.kind == BFS:
         return STAYS
-    chance = rules.beyond_chance * math.sqrt(me.expected) if rules.relative else -np.inf
+    tally: Tally = fleet.tally[0]
+    alive, chance = tally.alive, -np.inf
+    if rules.relative:
+        chance = rules.beyond_chance * math.sqrt(me.expected * tally.squares / max(1, tally.found))
     if me.score >= max(rules.multiply_at, chance):
         if alive < rules.most:
             return MULTIPLIES

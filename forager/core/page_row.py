@@ -29,6 +29,7 @@ class PageRow(Protocol):
     signal: float  # last time when a page that links here had news
     last: float  # latest visit
     asked: float  # when it was last requested
+    topical: float  # share of a list's documents, or chance of a page never read, that is on the topic; 1 without one
     place: int  # first page with the same form of address; its row has the figures of all such pages, see below
     # … of every list …
     urgency: float  # of a list, less than 1 if its documents stand on others too
@@ -98,14 +99,17 @@ second entry of the last one is the hour in which they were worked out."""
 RHYTHM = PASSED + HOURS + 1
 """Start of the rows with, for each hour of the week, the documents that appeared, and those expected without a rhythm."""
 
-MEANS = RHYTHM + HOURS
+MAINS = RHYTHM + HOURS
+"""Documents that main lists brought, and hours for which they were watched."""
+
+MEANS = MAINS + 1
 
 MOMENT, BUSY_THEN, RHYTHM_OF, STALE = range(RHYTHM, RHYTHM + 4)
 """Further indices in the outlook: a moment, and the busy time then; the hour of its rhythm; 0 unless the means have changed
 since it was worked out."""
-PER_WAIT, PER_LONGEST, MAIN_HOURS, LIST_HOURS = range(RHYTHM + 4, RHYTHM + 8)
-"""Further indices: one over twice the patience, and over `max_age` in hours; hours that the weight of the first guess of a
-main list, and of other lists, stands for."""
+PER_WAIT, PER_LONGEST, MAIN_HITS, MAIN_HOURS = range(RHYTHM + 4, RHYTHM + 8)
+"""Further indices: one over twice the patience, and over `max_age` in hours; documents that all main lists
+brought, and the hours for which they were watched."""
 OUTLOOK = RHYTHM + 8
 
 LOOKS_APART = 10.0
@@ -118,7 +122,7 @@ FORM_MEMORY = 32.0
 """Pages of one form of address after which half of what they were is forgotten: the young ones among them may be all seen."""
 
 ATTEMPTS = 3
-"""Failed requests after which a never-visited page counts as visited, unless it is a seed, to which no link was found."""
+"""Failed requests after which a never-visited page counts as visited, unless it is a main one, or no link to it was found."""
 
 DOUBLINGS = 5
 """How often the time before the next attempt doubles."""
@@ -180,7 +184,7 @@ class Mind(NamedTuple):
     outlook: FloatArray
     """What kernels need of the means, see `expectation.look_ahead`."""
     scratch: FloatArray
-    """Three rows of figures of pages, for the length of one choice."""
+    """Four rows of figures of pages, for the length of one choice."""
 
 
 @compiled

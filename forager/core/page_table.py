@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ from forager.core.updates import (
     record_visit,
     weigh,
 )
-from forager.recrawl.history import LOGGED, Facts, History, Log
+from forager.recrawl.history import LOGGED, Facts, History, Log, PageFactsOf
 from forager.recrawl.list_estimates import ELSEWHERE_LEAST, FIRST_GONE, FIRST_HOURS, HAZARD_HOURS, HAZARD_LEAST
 from forager.recrawl.poisson import Trail
 from forager.recrawl.visit_log import VisitLog
@@ -132,7 +133,7 @@ class PageTable:
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
         self._held = np.empty(0, np.int64)
-        self.history = History(about=self.about)
+        self.history = History(about=_facts_of(self))
         """What score functions read: visits, changes and their times."""
         self.log: VisitLog | None = None
         """The single visits, if functions are learned from them."""
@@ -180,7 +181,7 @@ class PageTable:
     def keep_histories(self, history: History, log: VisitLog | None = None) -> None:
         """Sets the form in which histories are kept, with a trail or without, and a log of visits, if any."""
         history.restore(self.history.columns())
-        history.about = self.about
+        history.about = _facts_of(self)
         self.history, self.log = history, log
         self.make_room(0)
 
@@ -211,7 +212,7 @@ class PageTable:
         `leaning` holds a factor for each page, or is empty; `luck`, a random number in [0, 1), breaks ties. There must
         be room for them.
         """
-        return pick(self.mind(), urls, now, leaning, luck)
+        return pick(self.mind(), urls, now, leaning, luck, np.inf)
 
     def most_promising(
         self, urls: IntArray, now: float, leaning: FloatArray, size: int, *, plain: bool = False
@@ -228,6 +229,14 @@ class PageTable:
         """The links that just appeared and are worth a download."""
         self.reserve(highest(links) + 1)
         return fresh_links(self.mind(), links, now)
+
+    def youngest(self, links: IntArray, most: int) -> IntArray:
+        """So many of these links, those with the latest dates, in the order of `links`."""
+        if len(links) <= most:
+            return links
+        self.reserve(highest(links) + 1)
+        order = np.argsort(-self._table["latest"][links], kind="stable")  # unknown dates come last
+        return np.asarray(links[np.sort(order[:most])])
 
     def chance(self, urls: IntArray, now: float) -> FloatArray:
         """For each page the probability that it has any news now."""
@@ -381,6 +390,16 @@ class PageTable:
         stated = self._table["announced"][urls]
         self._table["latest"][urls[~stated]] = np.fmin(self._table["latest"][urls[~stated]], latest[~stated])
 
+    def lean_to_topic(self, urls: IntArray, shares: FloatArray) -> None:
+        """Sets which share of the documents that these lists bring is on the topic of the crawl, and the chance that these
+        pages never read are."""
+        self.reserve(highest(urls) + 1)
+        self._table["topical"][urls] = shares
+
+    def topical(self, url: UrlId) -> float:
+        """What was set by `lean_to_topic`; 1 if nothing was."""
+        return float(self._table["topical"][url]) if url < len(self._table) else 1.0
+
     def foretell(self, url: UrlId, hours: float, hits: float) -> None:
         """Adds what an archive saw of a never-visited page: the hours of watching and the number of news."""
         self.reserve(url + 1)
@@ -402,7 +421,7 @@ class PageTable:
         if finding.revealed_by < 0:
             return False
         self.reserve(max(finding.url, finding.revealed_by) + 1)
-        return record_credit(self.mind(), finding.url, finding.revealed_by)
+        return record_credit(self.mind(), finding.url, finding.revealed_by, finding.published)
 
     def reserve(self, urls: int) -> None:
         """Makes room for URL numbers below `urls`."""
@@ -467,17 +486,30 @@ class PageTable:
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
         """Restores histories and the versions held, saved with the table or, by an earlier version, separately."""
         if "trail_page" in columns and self.history.trail is None:
-            self.history = History(trail=Trail(), about=self.about)
+            self.history = History(trail=Trail(), about=_facts_of(self))
         self.history.restore(columns)
         held = np.asarray(columns["held"], dtype=np.int64)
         self.reserve(len(held))
         self._held[: len(held)] = held
 
 
+def _facts_of(pages: PageTable) -> PageFactsOf:
+    """What a history asks of the page table that has it. It does not keep the table in memory, which is then free at once."""
+    table = ref(pages)
+
+    def about(urls: slice | IntArray) -> Facts:
+        asked = table()
+        assert asked is not None
+        return asked.about(urls)
+
+    return about
+
+
 def _blank_rows(count: int) -> RowArray:
     """Rows of so many pages of which nothing is known."""
     blank = np.zeros(1, dtype=PAGE)
     blank["revealer"], blank["latest"], blank["urgency"] = -1, np.nan, 1.0
+    blank["topical"] = 1.0
     for never in MOMENTS:
         blank[never] = -np.inf
     rows = np.repeat(blank, count)  # by far faster than to fill column after column
@@ -487,13 +519,13 @@ def _blank_rows(count: int) -> RowArray:
 
 def _scratch(pages: int) -> FloatArray:
     """Room for the figures of a choice, which may name each page up to three times."""
-    return np.empty((3, 3 * pages))
+    return np.empty((4, 3 * pages))
 
 
 def _in_form(table: NDArray[Any]) -> RowArray:
     """A saved table, perhaps with fewer columns, in the current format."""
     whole = _blank_rows(len(table))
-    for name in table.dtype.names or ():
+    for name in set(table.dtype.names or ()) & set(PAGE.names or ()):
         whole[name] = table[name]
     if "came" not in (table.dtype.names or ()):  # an earlier version did not tell these apart
         lists, gaps = whole["hub"], np.maximum(whole["visits"] - 1, 1)

@@ -64,12 +64,12 @@ class StartSettings:
     1) × chance of news. `best`: the page of the weblog with the most expected new documents now (ours). The value
     decides which pages are in the weblog, and breaks ties; as a factor it led to the same few lists again and again
     (coverage of section pages .17 instead of .89)."""
-    explore: Share = 0.05
+    explore: Share = 0.02
     """Share of starts drawn at random from all known list pages instead (ours; the paper: 0)."""
     others: Annotated[int, Field(ge=0)] = 32
-    """Number of known lists, and of known pages of any kind, evenly spread over all, that `best` may choose besides the
-    weblog (ours). Without them a fleet alone never leaves the few pages around its seeds if none is a list: it made
-    2,246 of 43,120 downloads on recorded teletext, and found nothing."""
+    """Number of known pages of any kind, evenly spread over all, that `best` may choose besides the weblog, and a quarter of
+    the number of known lists that it may (ours). Without them a fleet alone never leaves the few pages around its seeds if
+    none is a list: it made 2,246 of 43,120 downloads on recorded teletext, and found nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ class ExpectationSettings:
     """How the worth of a download is estimated. All values are ours; the paper orders by long-term profit alone."""
 
     main_rate: Positive = 40.0
-    """Documents per hour expected of a seed, and of feeds and sitemaps that a seed announces, before the first visits.
-    The value is high because it is soon corrected: see `hub_weight`."""
+    """Documents per hour expected of a seed, and of feeds and sitemaps that a seed announces, before any of them was watched;
+    then what all others bring. The value is high because it is soon corrected: see `hub_weight`."""
     hub_rate: Positive = 0.5
     """Documents per hour expected of any other list page before one with the same form of address was watched."""
     hub_weight: Positive = 0.5
@@ -119,8 +119,8 @@ class ExpectationSettings:
     while old articles were tried."""
     prior_hours: Positive = 10.0
     """Hours of watching after which a page's own rate weighs as much as the mean of its kind, at least; it becomes more
-    where the pages of a kind turn out to be alike. Tuned on newsrooms: 5 found stories sooner there with fewer requests
-    than 24, but lost lasting texts on pages that change."""
+    where the pages of a kind turn out to be alike. On recorded texts fewer find more documents, more find more of those
+    that last."""
     prior_links: Positive = 5.0
     """Number of followed links after which a page's own share counts as much as the mean."""
     prior_weight: Positive = 10.0
@@ -275,13 +275,14 @@ INHERITED: Mapping[str, Bounds] = {
     "weblog.step": Bounds(0.02, 1.0, log=True),
     "start.explore": Bounds(0.0, 0.3),
     "leaving.below": Bounds(0.0, 3.0),
-    "expectation.breadth": Bounds(0.0, 1.0),
-    "expectation.text_breadth": Bounds(0.0, 1.0),
     "expectation.profit_weight": Bounds(0.0, 1.0),
     "profit.discount": Bounds(0.3, 0.99),
     "profit.rate": Bounds(0.003, 0.5, log=True),
 }
-"""The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds."""
+"""The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds.
+
+Not `breadth`: what a crawl looks for is its user's to say (`crawl.aim`). Foragers that inherited it turned to tickers and busy
+lists, which score best, and found lasting texts and the documents of quiet lists later."""
 
 
 _ALL: Mapping[str, float | str] = {"crawl.least_worth": 0.0}  # spend every request that is allowed
@@ -351,7 +352,8 @@ class ScoreSettings:
     relative_gain: Annotated[float, Field(gt=0)] = 4.0
     """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted (ours)."""
     beyond_chance: Annotated[float, Field(ge=0)] = 1.0
-    """The same must be so many times what chance gives: the root of the documents that the mean would have found (ours)."""
+    """The same must be so many times what chance gives: the root of the documents that the mean would have found, times that
+    of how many a download brings at once (ours)."""
     memory: Count = 20
     """Documents of the fleet over which a download fades from that mean, so that a night is measured against the night
     (ours)."""
@@ -381,6 +383,9 @@ class ReinforcingSettings:
 
     slice: Duration = 180.0
     """How long a forager works before the next one, where they take turns (stated: 3 min)."""
+    turns: Literal["fixed", "random"] = "fixed"
+    """The order of time slices in a round: always the same (stated), or random, as the paper thinks may be needed on faster
+    machines. In a live crawl foragers take no turns, they work at once."""
     relevancy: RelevancySettings = field(default_factory=RelevancySettings)
     """What is rewarded."""
     scores: ScoreSettings = field(default_factory=ScoreSettings)
@@ -389,7 +394,7 @@ class ReinforcingSettings:
     """How many foragers there may be."""
     mutation: Share = 0.15
     """How far the parameters of a child move from its parent's: path length, weblog size and step, leaving, exploring,
-    breadth, weight, discount and rate of long-term profit. About this share of a value, or of a quarter of its range;
+    weight, discount and rate of long-term profit. About this share of a value, or of a quarter of its range;
     they are drawn a tenth of the way back to the settings, so that without selection they do not wander off. 0: a
     child's are the settings', as in the paper (ours)."""
 

@@ -12,13 +12,13 @@ stays so for a few hundred downloads. Pages that became known since are on the l
 A pool holds more than the pages that are best at its ranking: a list looked at a moment ago promises nothing yet, but may be
 the first to do so again, long before the next ranking. So the fastest lists are always in the pool.
 
-Score functions number the pages of a pool at every ranking, so that a function costs a replay next to nothing.
+Score functions score the pages of a pool at every ranking, so that a function costs a replay next to nothing.
 """
 
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray, RowArray
-from forager.core.best_pages import most_promising, now_and_later
+from forager.core.best_pages import most_promising
 from forager.core.choice import (
     ALONE,
     AWAKE,
@@ -179,13 +179,17 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
     """All known pages, or a new short list if they are very many."""
     turn: Turn = side.turn[0]
     known = gather(mind, side)
-    _put(side.unseen, some_unseen(mind.table, known))
+    if len(known) > POOL:
+        _put(side.unseen, some_unseen(mind.table, known))
     size = 0 if len(side.only) else list_length(len(known))
     if size == 0:
         turn.listed = 0
         return known
     leaning = mind.scratch[2, : lean_on_graph(mind, turn.weight, known)]
-    pages = merged(*now_and_later(mind, known, now, now + LATER, leaning, size))
+    pages = merged(
+        most_promising(mind, known, now, leaning, False, size),
+        most_promising(mind, known, now + LATER, leaning, False, size),
+    )
     _put(side.listed, pages)
     turn.listed, turn.listed_of, turn.listed_late, turn.listed_used = len(pages), len(known), 0, 0
     return pages
@@ -203,7 +207,7 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
 
 
-# The numbers that score functions give to the pages of a pool.
+# The scores that functions give to the pages of a pool.
 
 COLUMNS = len(FIELDS)
 
@@ -251,15 +255,9 @@ def _visited(table: RowArray, visits: IntArray, pages: IntArray, lists: bool) ->
     return out[:count]
 
 
-@inner
-def _goes_first(last: FloatArray, one: int, other: int) -> bool:
-    """Whether a page goes before another one with the same score: it was visited earlier, or is the lower of two."""
-    return last[one] < last[other] or (last[one] == last[other] and one < other)
-
-
 @compiled
-def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
-    """Numbers pages in the order of a function; of equals the longer unvisited, then the lower page, goes first."""
+def _score(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
+    """Scores pages by a function."""
     columns, score = np.zeros((COLUMNS, len(pages))), np.empty(len(pages))
     _fill_columns(mind, pages, now, steps.cycle, columns)
     moment, hours = now / steps.cycle, steps.cycle / 3600.0
@@ -267,30 +265,20 @@ def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: flo
         steps.code, steps.left, steps.right, steps.number, len(pages), moment, hours, CLOCKLESS, columns, columns[LAST],
         score,
     )  # fmt: skip
-    for i in range(len(score)):
-        if np.isnan(score[i]):
-            score[i] = -np.inf
-    order, last = np.argsort(-score), columns[LAST]
-    for i in range(1, len(order)):  # there are few equals to put in order
-        one, place = order[i], i
-        while place > 0 and score[order[place - 1]] == score[one] and _goes_first(last, one, order[place - 1]):
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = one
-    for place in range(len(order)):
-        side.number[pages[order[place]]] = len(order) - place
+    for i in range(len(pages)):
+        side.number[pages[i]] = -np.inf if np.isnan(score[i]) else score[i]
 
 
 @compiled
-def number_pool(mind: Mind, side: Choices, now: float) -> None:
-    """Numbers the visited pages of a pool, lists and texts apart, each in the order of its function, if it has one."""
+def score_pool(mind: Mind, side: Choices, now: float) -> None:
+    """Scores the visited pages of a pool, lists and texts each by their function, if they have one."""
     pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     for page in pages:
-        side.number[page] = 0.0
+        side.number[page] = np.nan
     if len(side.lists.code):
-        _number(mind, side, side.lists, _visited(mind.table, mind.history.counts[0], pages, True), now)
+        _score(mind, side, side.lists, _visited(mind.table, mind.history.counts[0], pages, True), now)
     if len(side.texts.code):
-        _number(mind, side, side.texts, _visited(mind.table, mind.history.counts[0], pages, False), now)
+        _score(mind, side, side.texts, _visited(mind.table, mind.history.counts[0], pages, False), now)
 
 
 @compiled
@@ -303,16 +291,16 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
         pages = _join_list(mind, side)
     else:
         pages = _list_anew(mind, side, now)
-    some = strangers(mind, side.unseen[1 : 1 + side.unseen[0]], now)
-    best = merged(promising(mind, turn.weight, pages, now, POOL), some)
+    best = pages
     if len(pages) > POOL:
-        best = merged(best, fast_lists(mind, pages, now))
+        some = strangers(mind, side.unseen[1 : 1 + side.unseen[0]], now)
+        best = merged(merged(promising(mind, turn.weight, pages, now, POOL), some), fast_lists(mind, pages, now))
     side.pool.awake[: len(best)] = best
     side.pool.tally[AWAKE], side.pool.tally[RESTING], side.pool.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]
     turn.used, turn.ranked, turn.pooled = 0, now, True
     if turn.mode == REORDERED:
-        number_pool(mind, side, now)
+        score_pool(mind, side, now)
 
 
 @inner

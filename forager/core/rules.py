@@ -33,8 +33,6 @@ class ForagerRules:
     penalties: bool
     texts: bool
     pays_revealer: bool
-    breadth: float
-    text_breadth: float
     profit_scale: float
     arrivals: bool
     """Long-term profit is learned from first looks at pages, not from the moves of a path."""
@@ -77,8 +75,6 @@ def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
         "penalties": walk.weblog.penalties,
         "texts": walk.weblog.texts,
         "pays_revealer": walk.credit == "revealer",
-        "breadth": walk.expectation.breadth,
-        "text_breadth": walk.expectation.text_breadth,
         "profit_scale": walk.expectation.profit_scale,
         "arrivals": walk.profit.learn == "arrivals",
         "shaped": walk.states.shape,

@@ -141,6 +141,8 @@ class _SavedFleet(msgspec.Struct):
     foragers: list[bytes]
     steps: int = 0
     decided: int = 0
+    found: int = 0
+    squares: int = 0
 
 
 def save_agent(agent: ReinforcingAgent) -> bytes:
@@ -157,6 +159,8 @@ def save_agent(agent: ReinforcingAgent) -> bytes:
         foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
         steps=int(tally["steps"]),
         decided=int(tally["decided"]),
+        found=int(tally["found"]),
+        squares=int(tally["squares"]),
     )
     return msgspec.msgpack.encode(saved)
 
@@ -188,4 +192,5 @@ def load_agent(
         agent.enter(forager, records[forager.id])
     tally = flock.state.tally
     tally["turns"], tally["steps"], tally["decided"] = held.turns, held.steps, held.decided
+    tally["found"], tally["squares"] = held.found, held.squares
     return agent

@@ -16,11 +16,11 @@ import numpy as np
 from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.core.best_pages import best, list_bounds, pick
 from forager.core.draws import draw
-from forager.core.expectation import chances, look_ahead, promise_of, rate_on, returning
+from forager.core.expectation import chances, look_ahead, promise_of, returning
 from forager.core.exploration import PaceRow
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
-from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
-from forager.core.page_row import HUB, TEXT, Mind, PageRow
+from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge, reward_by
+from forager.core.page_row import Mind, PageRow
 from forager.core.profit import foresee, learn_look, learn_profit, profits, value_of
 from forager.core.rules import ForagerRules
 from forager.core.updates import note_going
@@ -31,6 +31,8 @@ TYPICAL = 0.05
 """How far one page moves the mean of long-term profit against which others are measured."""
 NOBODYS = -1e300
 """The value of a page that is not in the weblog: pages in the weblog come first among equals."""
+START_LISTS = 4
+"""How many lists a path may start from for each other page outside the weblog: most of them are soon ruled out."""
 TIE = 1e-9
 """Weight of long-term profit for a page with a history: it only breaks ties."""
 
@@ -56,8 +58,8 @@ def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: 
 
 @inner
 def lean(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, factors: FloatArray) -> None:
-    """Multiplies a factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages
-    without history, a hair's breadth to break ties for others; …"""
+    """Sets a factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages
+    without history, a hair's breadth to break ties for others."""
     me: Walker = fleet.walkers[slot]
     learns, weights = _learns_profit(me), fleet.weights[slot]
     for i in range(len(links)):
@@ -67,7 +69,7 @@ def lean(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: I
         if mind.appeal_share > 0:
             appeal = mind.appeal[url] if url < len(mind.appeal) else 0.0
             leaning = (1 - mind.appeal_share) * leaning + mind.appeal_share * appeal
-        factors[i] *= 1 + leaning * (TIE if mind.table[url].visits > 0 else me.profit_weight)
+        factors[i] = 1 + leaning * (TIE if mind.table[url].visits > 0 else me.profit_weight)
 
 
 @inner
@@ -84,38 +86,15 @@ def learn_arrival(
 
 
 @inner
-def _stretches(rules: ForagerRules, me: Walker) -> bool:
-    """Whether the breadth of a forager differs from that of the settings."""
-    return me.breadth != rules.breadth or me.text_breadth != rules.text_breadth
-
-
-@inner
-def _stretch_of(rules: ForagerRules, mind: Mind, me: Walker, url: int) -> float:
-    """… and for a page with one, as its breadth differs from that of the settings, by the outlook."""
-    page: PageRow = mind.table[url]
-    kind = HUB if page.hub else TEXT
-    wider = me.breadth - rules.breadth if page.hub else me.text_breadth - rules.text_breadth
-    if page.visits == 0 or wider == 0:
-        return 1.0
-    rate = rate_on(mind.table, page, mind.outlook, mind.priors[0])
-    return (mind.means[kind, 0] / mind.means[kind, 1] / rate) ** wider if rate > 0 else 1.0
-
-
-@inner
 def _pick_leaning(
-    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float
-) -> tuple[int, float, bool, float]:
-    """The link that promises most, as long-term profit, the link graph and the breadth of this forager lean."""
-    me: Walker = fleet.walkers[slot]
-    factors, stretched = mind.scratch[2, : len(links)], _stretches(rules, me)
-    look_ahead(mind)
-    for i in range(len(links)):
-        factors[i] = _stretch_of(rules, mind, me, links[i]) if stretched else 1.0
-    plain = pick(mind, links, now, factors if stretched else factors[:0], luck)
-    if mind.appeal_share == 0 and not _learns_profit(me):
-        return plain
+    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float,
+    enough: float,
+) -> tuple[int, float, bool, float]:  # fmt: skip
+    """The link that promises most, as long-term profit and the link graph lean."""
+    factors = mind.scratch[2, : len(links)]
+    plain = pick(mind, links, now, factors[:0], luck, enough)
     lean(rules, mind, fleet, slot, links, factors)
-    chosen = pick(mind, links, now, factors, luck)
+    chosen = pick(mind, links, now, factors, luck, enough)
     tally: Tally = fleet.tally[0]
     tally.decided += chosen[0] != plain[0]
     return chosen
@@ -138,14 +117,14 @@ def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot
     if rules.by_profit:
         tally.decided += 1
         return _pick_profit(rules, mind, links, fleet.weights[slot], luck), np.nan
-    if mind.appeal_share > 0 or _learns_profit(me) or _stretches(rules, me):
-        index, worth, fresh, most = _pick_leaning(rules, mind, fleet, slot, links, now, luck)
-    else:
-        index, worth, fresh, most = pick(mind, links, now, mind.scratch[2, :0], luck)
     pace: PaceRow = mind.pace[0]
-    mean = pace.hits / pace.downloads if pace.downloads > 0 else 0.0
+    enough = me.below * (pace.hits / pace.downloads if pace.downloads > 0 else 0.0)
+    if mind.appeal_share > 0 or _learns_profit(me):
+        index, worth, fresh, most = _pick_leaning(rules, mind, fleet, slot, links, now, luck, enough)
+    else:
+        index, worth, fresh, most = pick(mind, links, now, mind.scratch[2, :0], luck, enough)
     going_on = me.length < me.max_step or (rules.harvest and fresh)
-    return (index if going_on and not most < me.below * mean else -1), worth
+    return (index if going_on and not most < enough else -1), worth
 
 
 @compiled
@@ -194,20 +173,19 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
     """A seed that nobody has visited, or the page that promises most, of the weblog and of some known lists and other known
     pages; among equals the one with the largest value."""
     me: Walker = fleet.walkers[slot]
-    mine, lists, pages = me.entries, min(rules.start_others, mind.hubs[0]), min(rules.start_others, mind.known[0])
-    promise, stretched, most = mind.scratch[0, : mine + lists + pages], _stretches(rules, me), -np.inf
+    mine, pages = me.entries, min(rules.start_others, mind.known[0])
+    lists = min(START_LISTS * rules.start_others, mind.hubs[0])
+    promise, most = mind.scratch[0, : mine + lists + pages], -np.inf
     look_ahead(mind)
     for i in range(len(promise)):
         url = _start_at(mind, fleet, slot, lists, pages, luck, i)
         page: PageRow = mind.table[url]
-        stretch = _stretch_of(rules, mind, me, url) if stretched else 1.0
         promise[i] = -np.inf
         if page.hub and page.visits > 0 and most > 0:
             square, _ = list_bounds(mind, page, now)
-            if square * stretch * stretch < most * most:
+            if square < most * most:
                 continue
         rank, _, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
-        rank *= stretch
         if i < mine and page.main and page.visits == 0 and rank > 0:  # not just tried
             rank = np.inf
         promise[i] = rank
@@ -341,7 +319,7 @@ def send(
     became = judge(rules, mind, fleet, seen, revealer, links, now)
     me: Walker = fleet.walkers[slot]
     count_judged(rules, fleet, slot, (became & RELEVANT) > 0)
-    amount = rules.reward if became & RELEVANT else rules.penalty
+    amount = reward_by(rules, became)
     me.gained += amount
     if me.kind != BFS and (amount >= 0 or rules.penalties):
         fleet.earned[slot, _paid(rules, fleet, me, slot, revealer)] += amount

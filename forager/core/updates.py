@@ -21,6 +21,7 @@ from forager.core.page_row import (
     LIFT,
     LISTS,
     LOOK,
+    MAINS,
     OLD,
     PASSED,
     REVEALED_MOST,
@@ -167,7 +168,8 @@ def _unlifted_news(mind: Mind, page: PageRow, hours: float, busy: float) -> floa
     means, prior = mind.means, mind.priors[0]
     if not page.hub:
         return 1 - math.exp(-rate_of(page, *text_prior(means, prior)) * busy)
-    return list_rate(page, mind.table[page.place], prior) * busy * share_left(hours, _hazard(page, means))
+    rate = list_rate(page, mind.table[page.place], means[MAINS, 0], means[MAINS, 1], prior)
+    return rate * busy * share_left(hours, _hazard(page, means))
 
 
 @inner
@@ -181,7 +183,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
     first = page.visits == 0
     if first and page.failures == 0 and page.met == -np.inf:
         append(mind.known, url)
-    if first and not ok and (page.failures + 1 < ATTEMPTS or page.met == -np.inf):
+    if first and not ok and (page.failures + 1 < ATTEMPTS or page.main or page.met == -np.inf):
         page.failures += 1
         page.awaited = True
         page.asked = when
@@ -225,6 +227,8 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
             means[LOOK, 1] += 1
             table[page.place].looks += 1
             table[page.place].place_hours += hours
+            if page.main:
+                means[MAINS, 1] += hours
             _watch_list(page, since, when, means)
     if hub and not page.hub:
         _become_list(mind, url)
@@ -343,9 +347,9 @@ def record_visit(
 
 
 @inner
-def record_credit(mind: Mind, url: int, revealer: int) -> bool:
+def record_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
-    if not _note_credit(mind, url, revealer):
+    if not _note_credit(mind, url, revealer, published):
         return False
     mind.history.counts[2, revealer] += 1
     log_credit(mind.log, revealer)
@@ -353,8 +357,11 @@ def record_credit(mind: Mind, url: int, revealer: int) -> bool:
 
 
 @inner
-def _note_credit(mind: Mind, url: int, revealer: int) -> bool:
-    """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
+def _note_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
+    """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit.
+
+    If a text states since when it stands, the page was watched without news from then on, and nobody knows for how long before.
+    """
     table, means = mind.table, mind.means
     page: PageRow = table[url]
     source: PageRow = table[revealer]
@@ -380,7 +387,12 @@ def _note_credit(mind: Mind, url: int, revealer: int) -> bool:
         fast = _hazard(source, means)
     elif source.visits > 1 and source.paid_at != source.last:
         fast = rate_of(source, *text_prior(means, prior))
-        source.hit_hours += _busy_hours(means, since, source.last)
+        if since < published < source.last:
+            unknown = min(_busy_hours(means, since, published), source.hours - source.hit_hours)
+            source.hours -= unknown
+            means[TEXT, 1] -= unknown
+        else:
+            source.hit_hours += _busy_hours(means, since, source.last)
         source.paid_at = source.last
     if source.steady and fast > 0:
         spread_news(means[RHYTHM:], means[PASSED:RHYTHM], since, source.last, fast)
@@ -391,6 +403,8 @@ def _note_credit(mind: Mind, url: int, revealer: int) -> bool:
         means[LOOK, 0] += 1
         table[source.place].brought += 1
         table[source.place].place_hits += 1
+        if source.main:
+            means[MAINS, 0] += 1
     if source.lifted:
         means[LIFT, 0] += 1
     return True

@@ -83,15 +83,13 @@ def _by_worth(known: IntArray, watched: Watched, now: float, count: int) -> list
     visits = watched.shared.visits
     worth, fresh = visits.worth(known, now)
     best = _best(np.where(fresh, worth + 1e3, worth), count)
-    return [
-        {"rank": rank, "worth": round(float(worth[place]), 4), "fresh": bool(fresh[place]), "rate": round(rate, 4)}
-        | {"score": None}
-        | _known(page := watched.store.known(UrlId(int(known[place]))))
-        | {"why": why_next(page, float(worth[place]), bool(fresh[place]), rate, watched, visits, now)}
-        for rank, (place, rate) in enumerate(
-            zip(best.tolist(), visits.rate(known[best]).tolist(), strict=True), start=1
-        )
-    ]
+    rows = []
+    for rank, place in enumerate(best.tolist(), start=1):
+        page, is_fresh = watched.store.known(UrlId(int(known[place]))), bool(fresh[place])
+        promise, (rate,) = float(worth[place]), visits.rate(known[place : place + 1]).tolist()
+        why = why_next(page, promise, is_fresh, rate, watched, visits, now)
+        rows.append(_row(rank, page, promise, rate, why, fresh=is_fresh))
+    return rows
 
 
 def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[JsonFacts]:
@@ -99,8 +97,8 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
     score = scheduler.asked
     assert score is not None
 
-    def eligible(part: slice) -> BoolArray:
-        return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
+    def eligible(pages: IntArray) -> BoolArray:
+        return _promises_enough(pages, scheduler, watched, now)
 
     reorders = isinstance(score, ByKind)
     chosen = top(scheduler.history, score, now, NEXT // 2, eligible if reorders else None)
@@ -114,14 +112,7 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
         why = f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"
         if reorders:
             why = why_next(known, worth, False, rate, watched, visits, now)
-        facts = {
-            "rank": rank,
-            "worth": round(worth, 4),
-            "fresh": False,
-            "rate": round(rate, 4),
-            "score": round(points, 4),
-        }
-        rows.append(facts | _known(known) | {"why": why})
+        rows.append(_row(rank, known, worth, rate, why, score=round(points, 4)))
     return rows
 
 
@@ -154,7 +145,7 @@ def why_scheduled(id: UrlId, watched: Watched) -> str:
     if watched.scheduler is None:
         return ""
     explained = watched.scheduler.explain(id, watched.clock.now())
-    return "" if explained is None else f"By {shown(str(watched.scheduler.policy))}: {explained}."
+    return "" if explained is None else f"By {shown(explained.rule or str(watched.scheduler.policy))}: {explained}."
 
 
 def _best(order: FloatArray, count: int) -> IntArray:
@@ -165,13 +156,21 @@ def _best(order: FloatArray, count: int) -> IntArray:
     return largest[np.argsort(-order[largest], kind="stable")]
 
 
-def _known(page: Known) -> JsonFacts:
+def _row(
+    rank: int, page: Known, worth: float, rate: float, why: str, *, fresh: bool = False, score: float | None = None
+) -> JsonFacts:
     return {
+        "rank": rank,
+        "worth": round(worth, 4),
+        "fresh": fresh,
+        "rate": round(rate, 4),
+        "score": score,
         "url": page.url,
         "kind": page.kind.value,
         "visits": page.visits,
         "changes": page.changes,
         "last_visit": page.last_visit,
+        "why": why,
     }
 
 

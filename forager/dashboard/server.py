@@ -6,7 +6,8 @@
                                                    delays (time, delay, site), hosts (budgets), requests (the latest)
     GET /api/stories?after=N&limit=M               the latest stories with a number above N, newest first; M up to 1000
     GET /api/fleet                                 foragers alive and deleted: parent, score, scores over time, what they
-                                                   sent, brought and earned; multiply_at, delete_below
+                                                   sent, brought and earned; multiply_at, delete_below,
+                                                   and beyond_chance: whether it takes more after many downloads
     GET /api/forager?id=N                          one forager, with its weblog and path while it is alive
     GET /api/sites                                 sites (delay, channels, costs, errors, refusals), hosts (robots rule,
                                                    delay in force, budget used), errors (the latest), skipped (URLs left
@@ -127,7 +128,8 @@ def _refusal(request: web.Request, settings: DashboardSettings, names: set[str])
     if request.path == "/healthz" or _shows(request, settings.token):
         return None
     if _same(request.query.get("token", ""), settings.token):
-        entering = web.Response(status=303, headers={"Location": "/" + request.path.lstrip("/")})
+        place = request.path if request.path in PAGES else "/"  # any other might lead to another site
+        entering = web.Response(status=303, headers={"Location": place})
         entering.set_cookie(COOKIE, settings.token, httponly=True, samesite="Strict", path="/")
         return entering
     return web.Response(status=401, text="401 Open the dashboard with ?token=… (see dashboard.token).\n")

@@ -49,6 +49,7 @@ class Views:
             "born": account.born,
             "deleted": account.deleted,
             "errors": sum(total.error_counts.values()),
+            "on_topic": account.topics.get("on topic", 0),
             "off_topic": account.topics.get("off topic", 0),
             "cannot_tell": account.topics.get("cannot tell yet", 0),
             "refused": total.outcomes.get("refused", 0),
@@ -56,9 +57,10 @@ class Views:
 
     def now(self) -> JsonFacts:
         """Page Now, without the figures: latest stories, counts and coverage over time, delays, budgets, requests."""
+        timeline = self.chronicle.account.timeline
         return {
             "stories": self.stories(limit=LATEST),
-            "timeline": self._timeline(),
+            "timeline": {"start": timeline.start or 0.0, "width": timeline.width, "counts": timeline.counts},
             "coverage": self.watched.coverage.over_time(),
             "delays": [(told.at, told.delay, told.site) for _, told in self._latest(POINTS) if told.delay is not None],
             "hosts": [host_facts(name, self.watched, self.chronicle) for name in self.chronicle.hosts],
@@ -84,6 +86,7 @@ class Views:
             "deleted": self.chronicle.account.deleted,
             "multiply_at": agent.rule_values["multiply_at"],
             "delete_below": agent.rule_values["delete_below"],
+            "beyond_chance": bool(agent.rule_values["relative"] and agent.rule_values["beyond_chance"]),
             "foragers": [self._life(record) for record in kept],
         }
 
@@ -150,10 +153,6 @@ class Views:
         now, lately = watched.clock.now(), self.chronicle.hosts.get(name)
         verdict = None if watched.robots is None else watched.robots.known_verdict(url)
         return at_host(name, watched.timetable, now, 0 if lately is None else lately.total(now), verdict)
-
-    def _timeline(self) -> JsonFacts:
-        timeline = self.chronicle.account.timeline
-        return {"start": timeline.start or 0.0, "width": timeline.width, "counts": timeline.counts}
 
     def _latest(self, limit: int) -> list[tuple[int, Told]]:
         stories = self.chronicle.stories

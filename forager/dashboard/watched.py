@@ -142,7 +142,7 @@ def watch(name: str, crawl: Crawl, account: Account, rules: Rules | None, covera
         shared=crawl.shared,
         clock=crawl.clock,
         settings=crawl.settings,
-        skipped=lambda: crawl.world.keeper.skipped,
+        skipped=lambda: crawl.world.ingest.skipped,
         coverage=coverage or Coverage("stories announced in feeds", announced),
         timetable=None if rules is None else rules.timetable,
         robots=None if rules is None else rules.robots,

@@ -50,30 +50,28 @@ class _HostStories:
 
 
 class Corrections:
-    """Reads the journal along, and says which story deserves a second look."""
+    """Reads the journal, and chooses the stories that deserve a second look."""
 
-    def __init__(self, share: float) -> None:
-        """`share` of the requests to each host is spent at most."""
+    def __init__(self, share: float, saved: bytes | None = None) -> None:
+        """`share` of the requests to each host is spent at most; `saved` is what `save` gave in an earlier run."""
         self.share = share
         self._hosts: dict[str, _HostStories] = {}
+        if saved is not None:
+            for name, figures in msgspec.json.decode(saved, type=dict[str, tuple[int, int, float, float]]).items():
+                here = self._of_host(name)
+                here.requests, here.looks, here.changes, here.hours = figures
 
     def __repr__(self) -> str:
         looks = sum(one.looks for one in self._hosts.values())
         return f"<Corrections {sum(len(one.seen) for one in self._hosts.values())} young stories, {looks} second looks>"
 
     def save(self) -> bytes:
-        """What was spent and learned at each host; the stories themselves are in the store."""
+        """Encodes what was spent and learned at each host; the stories themselves are in the store."""
         figures = {name: (one.requests, one.looks, one.changes, one.hours) for name, one in self._hosts.items()}
         return msgspec.json.encode(figures)
 
-    def load(self, saved: bytes) -> None:
-        """Go on with what `save` gave."""
-        for name, figures in msgspec.json.decode(saved, type=dict[str, tuple[int, int, float, float]]).items():
-            here = self._of_host(name)
-            here.requests, here.looks, here.changes, here.hours = figures
-
     def hear(self, event: Event) -> None:
-        """Learn of a visit or a new story."""
+        """Learns of a visit or a new story."""
         match event:
             case Fetched() if event.outcome is not Outcome.REFUSED:
                 self._fetched(self._of(event.url), event)
@@ -81,23 +79,23 @@ class Corrections:
                 self.add(event.id, event.url, event.published, event.at)
 
     def add(self, id: UrlId, url: Url, published: float, seen: float) -> None:
-        """A story was told, and last looked at then."""
+        """Adds a story that was last seen at this time."""
         here = self._of(url)
         here.seen[id], here.published[id] = seen, published
 
     def suspect(self, id: UrlId, url: Url) -> None:
-        """A feed or sitemap says something else of a page than before."""
+        """Notes that a feed or sitemap says something new of a page."""
         here = self._of(url)
         if id in here.seen:
             here.suspects[id] = None
 
     def wants(self, id: UrlId, url: Url) -> bool:
-        """Whether a page should be looked at although we have a fresh copy."""
+        """Whether to look at a page although we have a fresh copy."""
         here = self._of(url)
         return id in here.suspects or id == here.chosen
 
     def choose(self, name: str, now: float) -> UrlId | None:
-        """The story of a host to look at again, or None."""
+        """Chooses the story of a host to look at again, or None."""
         here = self._hosts.get(name)
         if here is None or here.looks + 1 > self.share * here.requests:
             return None

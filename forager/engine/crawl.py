@@ -1,14 +1,12 @@
 """A crawl: the fleet (or the sweep) and the recrawl cycle over one world and one store, until told to stop.
 
-A warm start: archives give histories to pages that we never visited, so the first cycle of a crawl knows rates. Each
-capture counts as a visit of the page, other content as a change. Captures not later than the last visit known are left
-out, so the same archive can be given again when a crawl goes on.
+Archives can give histories to pages that we never visited, so that the first cycle of a crawl knows rates: `Crawl.warm_up`.
 """
 
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,6 @@ from forager.clock import Clock, Offload, inline, pause
 from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
-from forager.core.findings import Sighting
 from forager.core.page_row import LOOKS_APART
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
@@ -26,22 +23,25 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.live_fleet import CrawlParts, Fleet, announce, judge_sighting, sweep
+from forager.engine.ingest import make_sighting
+from forager.engine.live_fleet import Fleet, judge_sighting, sweep
 from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.scope import Scope
 from forager.engine.stories import Teller
 from forager.engine.world import WebWorld
-from forager.events import Journal, Resumed
+from forager.events import Born, Journal, Resumed
 from forager.recrawl.change_log import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
-from forager.terms import LISTS, Channel, Url, UrlId
+from forager.terms import NOBODY, Channel, Url, UrlId
 
 if TYPE_CHECKING:  # few crawls have these, and they are slow to load
     from forager.engine.link_order import Ordering
     from forager.engine.page_states import LiveStates
     from forager.engine.teacher import Retraining
     from forager.engine.topic import TopicDesk
+
+_BATCH = 1000  # pages of an archive that enter the store at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Crawl:
     """None if the policy stays as it is set."""
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
-    """What to keep in the store, by name: each gives its present state; a large one as what is left to do beside."""
+    """What to keep in the store, by name: each returns its state as bytes, or a function that encodes it in a thread."""
     delay: float
     """Seconds between two requests to one host."""
     offload: Offload = inline
@@ -73,14 +73,16 @@ class Crawl:
     topic: "TopicDesk | None" = None
     """None if every topic will do."""
     compiler: Compiler | None = None
-    """Who compiles beside the crawl; None if kernels are compiled at their first call."""
+    """Compiles beside the crawl; None if kernels are compiled at their first call."""
 
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
 
     async def run(self, seeds: list[Url], stopping: asyncio.Event, ends: float = math.inf) -> None:
-        """Crawl until told to stop; then finish what is under way and save. `ends` is when that will be, if it is known:
-        then a last look at busy lists, and at what they show, comes before it."""
+        """Crawls until told to stop; then finishes what is under way and saves.
+
+        `ends` is when that will be, if it is known: busy lists, and what they show, get a last look before it.
+        """
         await self._begin(seeds)
         if self.compiler is not None:
             await self.compiler.ready(
@@ -97,33 +99,23 @@ class Crawl:
                 group.create_task(self.topic.run(stopping))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
-            parts = CrawlParts(
-                self.world,
-                self.agent,
-                self.shared,
-                self.teller,
-                self.clock,
-                self.thrift,
-                self.settings,
-                self.journal.write,
-            )
             if self.agent.forager_settings.kind is ForagerKind.BFS:
-                group.create_task(sweep(parts, self.store, stopping))
+                group.create_task(sweep(self, stopping))
             else:
                 if self.settings.recrawl_share < 1:
-                    group.create_task(Fleet(parts).run(stopping))
+                    group.create_task(Fleet(self).run(stopping))
                 if self.settings.recrawl_share > 0:
                     closes = ends - LOOKS_APART - CLOSING_VISITS * self.delay
-                    group.create_task(RecrawlCycle(parts, self.scheduler, self.corrections, closes).run(stopping))
+                    group.create_task(RecrawlCycle(self, closes).run(stopping))
         await self.save()
 
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
-        """Take in what an archive knows of pages of this crawl; how many pages and captures that were."""
+        """Enters what an archive knows of pages of this crawl; returns how many pages and captures that were."""
         await self._plant(seeds)
-        return await warm_up(captured, self.store, self.shared.visits, self.world.keeper.scope)
+        return await warm_up(captured, self.store, self.shared.visits, self.world.ingest.scope)
 
     async def save(self) -> None:
-        """Keep the fleet and all that was learned."""
+        """Keeps the fleet and all that was learned in the store."""
         states = {name: state() for name, state in self.learned.items()}  # all of one moment, and committed together
         packed = await self.offload(
             lambda: {name: one if isinstance(one, bytes) else one() for name, one in states.items()}
@@ -133,7 +125,7 @@ class Crawl:
                 group.create_task(self.store.keep(name, value))
 
     async def _begin(self, seeds: list[Url]) -> None:
-        """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
+        """Enters the seeds, creates the first foragers, and decides what a sudden end left undecided."""
         now = self.clock.now()
         ids = await self._plant(seeds)
         if self.agent.records:
@@ -141,17 +133,20 @@ class Crawl:
             self.journal.write(Resumed(now, counts.known, counts.stories, len(self.agent.foragers)))
         else:
             self.agent.start(np.asarray(ids, dtype=np.int64), now)
-        announce(self.agent, self.journal.write)
+        for one in self.agent.records.values():
+            if one.deleted is None:
+                parent = NOBODY if one.parent is None else one.parent
+                self.journal.write(Born(one.born, one.id, one.kind.value, parent))
         await self._remember_stories(now)
         await self._decide_leftovers(now)
 
     async def _plant(self, seeds: list[Url]) -> list[UrlId]:
-        """Enter the seeds; those known already stay as they are."""
+        """Enters the seeds; those known already stay as they are."""
         now = self.clock.now()
         return await self.store.put([Found(url, Channel.SEED, now, due=now) for url in seeds])
 
     async def _remember_stories(self, now: float) -> None:
-        """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
+        """Accepts the stored stories as documents, whatever the fleet itself remembers."""
         async for story in self.store.stories():
             self.agent.accepts(story.id, story.version, story.text_print)
             if now - story.published <= YOUNG:
@@ -161,18 +156,11 @@ class Crawl:
                 self.teller.copies.learn(story.simhash, story.id)
 
     async def _decide_leftovers(self, now: float) -> None:
-        """Versions that were stored, but not yet judged when the crawl ended."""
+        """Judges the versions that were stored but not judged when the crawl ended."""
         for number in await self.store.unsettled():
             id, at, version = await self.store.version(number)
-            sighting = Sighting(
-                url=id,
-                when=at,
-                version=number,
-                text_print=version.text_print,
-                published=np.nan if version.published is None else version.published.time,
-                links=np.asarray(version.links, dtype=np.int64),
-                hub=version.kind in LISTS,
-            )
+            links = np.asarray(version.links, dtype=np.int64)
+            sighting = make_sighting(id, at, number, version.text_print, version.published, links, version.kind)
             if self.topic is not None:
                 if self.topic.hold_again(number):
                     continue
@@ -190,18 +178,19 @@ class Crawl:
 
 
 async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Event) -> None:
-    """Tell the crawl to stop after a time on its clock."""
+    """Tells the crawl to stop after a time on its clock."""
     with contextlib.suppress(asyncio.CancelledError):
         if seconds is not None:
             await pause(clock, seconds, stopping)
             stopping.set()
 
 
-_BATCH = 1000  # pages entered into the store at once
-
-
 async def warm_up(captured: Iterable[Captured], store: Store, table: PageTable, scope: Scope) -> tuple[int, int]:
-    """Enter the captures of all pages that belong to the crawl; how many pages and captures that were."""
+    """Enters the captures of all pages in scope; returns how many pages and captures that were.
+
+    Each capture counts as a visit of the page, other content as a change. Captures not later than the last visit known are
+    left out, so the same archive can be given again when a crawl goes on.
+    """
     pages = captures = 0
     batch: list[Captured] = []
     for one in captured:
@@ -209,12 +198,11 @@ async def warm_up(captured: Iterable[Captured], store: Store, table: PageTable, 
         if store.find(url) is not None or not scope.objection(url, 1):
             batch.append(one)
         if len(batch) == _BATCH:
-            pages, captures = pages + len(batch), captures + await _enter(batch, store, table)
-            batch = []
+            pages, captures, batch = pages + len(batch), captures + await _enter(batch, store, table), []
     return pages + len(batch), captures + await _enter(batch, store, table)
 
 
-async def _enter(batch: list[Captured], store: Store, table: PageTable) -> int:
+async def _enter(batch: Sequence[Captured], store: Store, table: PageTable) -> int:
     found = [
         Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1, due=float(one.when[-1])) for one in batch
     ]

@@ -36,39 +36,39 @@ class CrawlSettings:
     """How a crawl runs."""
 
     aim: Aim = "balanced"
-    """What known pages are looked at again for. `balanced`: to find documents soon without losing those on pages that
-    change seldom, and without requests that promise little. The others spend every request that is allowed, `late`: to
-    find documents soon, a missed one counting as a day late, which favours what changes all the time; `coverage`: as
-    many as possible, however late; `lasting`: those that stay; `freshness`: to keep copies up to date. It sets `breadth`,
-    `text_breadth`, `policy` and `least_worth`, unless they are given. Ours."""
+    """The purpose of looking at known pages again. `balanced` finds documents soon, keeps an eye on pages that change
+    seldom, and makes no request that promises little. The other aims use every request that is allowed: `late` finds
+    documents soon (a missed one counts as a day late), which favours pages that change all the time; `coverage` finds as
+    many as possible, however late; `lasting` finds those that stay; `freshness` keeps copies up to date. An aim sets
+    `breadth`, `text_breadth`, `policy` and `least_worth`, unless you set them. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
-    recrawl_share: Share = 0.9
+    recrawl_share: Share = 0.95
     """Share of each host's requests for the recrawl cycle; the rest is for the fleet. Either may use what the other
     leaves."""
     cycle: Duration = 900.0
     """How often the recrawl cycle ranks all known pages again. Ours."""
     policy: Annotated[str, AfterValidator(_policy)] = LEARNED
-    """How the recrawl cycle ranks pages. `learned`: of the pages that promise documents enough, lists and texts are each
-    ordered by a learned function, at the start that of `forager/functions`, or, where none is in force there, by hand; for
-    the aims `balanced` and `late` only. `worth`: by the hand-made rule, the new documents expected of a visit (ours).
-    Or a policy: rand
-    age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", a file
-    written by `forager learn`, or a plugin of the group `forager.policies`. Such a policy orders the pages visited before
-    and spends all of its share; `least_worth` then applies to never-visited pages only."""
+    """How the recrawl cycle ranks pages. `worth` ranks them by a hand-made rule: the new documents expected of a visit
+    (ours). `learned`, for the aims `balanced` and `late` only, takes the pages that promise enough documents and orders
+    lists and texts each by a learned function; a crawl begins with those of `forager/functions`, and with the hand-made
+    rule where there is none. Anything else orders the pages visited before and spends all of its share (`least_worth`
+    then applies to never-visited pages only): one of rand age cg nad sad aad gad hacs last-obs brute azar azar-rate
+    breadth t2 adaptive, a formula such as "t * X", a file written by `forager learn`, or a plugin of the group
+    `forager.policies`."""
     least_worth: Share = 0.2
-    """Minimum number of new documents expected of a request; others are not made. The later documents are found, the
-    lower this threshold becomes; if they are an hour and a half old on average (.06 of 24 h), it is 0. Ours."""
+    """A request is made only if at least so many new documents are expected of it. The later documents are found, the
+    lower this threshold becomes; if they are an hour and a half old on average, it is 0. Ours."""
     explore: Share = 0.05
     """Share of the downloads, and of the pauses when nothing is worth a download, that goes to pages never seen, or else to
     pages below `least_worth`, so that nothing is written off unseen. Ours."""
     corrections: Share = 0.1
-    """Share of the requests to each host that goes to second looks at stories younger than six hours, at most: first where a
-    feed or sitemap says something else of a story than before, then where it is long ago. Ours."""
+    """Maximum share of the requests to each host for second looks at stories younger than six hours: first at those of
+    which a feed or sitemap now says something else, then at those last seen longest ago. Ours."""
     ordering: OrderingKind = "td"
-    """Which never-visited pages come first if their worth is equal: those with the largest long-term profit (`td`, the
-    paper's; any for kinds that learn none), those that the link graph ranks highest by RW-EG with what pages earned as
-    impact (`rw-eg`), or by the mean of both (`mixed`). Not used if `forager.order` is `profit`. Ours."""
+    """Which never-visited pages come first if their worth is equal: those with the largest long-term profit (`td`, as in
+    the paper; kinds that learn no profit take any), those that RW-EG ranks highest in the link graph, where the impact of
+    a page is what it earned (`rw-eg`), or by the mean of both (`mixed`). Not used if `forager.order` is `profit`. Ours."""
     idle: Duration = 30.0
     """How long a forager rests when everything it can reach was visited a moment ago. Ours."""
     free_steps: Count = 5

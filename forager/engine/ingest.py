@@ -4,17 +4,21 @@ Between two waits everything is decided synchronously: whether the page changed,
 links belong to the crawl.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import IntArray
+from forager.clock import Offload, inline
 from forager.core.addresses import form_of, names_one_page
 from forager.core.findings import NO_LINKS, Sighting
+from forager.core.page_table import PageTable
 from forager.engine.corrections import Corrections
-from forager.engine.memory import SIGHTINGS, ArchiveOrder, Dating, ShownLinks, remember
+from forager.engine.memory import SIGHTINGS, ArchiveOrder, Dating, FirstTexts, ShownLinks, remember
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.stories import fetched
 from forager.engine.walls import Walls
@@ -48,8 +52,8 @@ if TYPE_CHECKING:  # few crawls have these, and they are slow to load
     from forager.engine.page_states import LiveStates
     from forager.engine.topic import TopicDesk
 
-ENTRIES = 2_000
-"""Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
+PIECE = 200  # links that are taken in at a time, which holds the event loop for some 10 ms
+ENTRIES = 2_000  # entries of feeds that are kept for pages not yet read: about 5 MB. Ours
 
 
 class Ingest:
@@ -61,46 +65,66 @@ class Ingest:
         scope: Scope,
         settings: VisitSettings,
         pages: PagesSettings,
+        table: PageTable,
+        corrections: Corrections,
         note: Callable[[Event], None],
-        states: "LiveStates | None" = None,
-        focus: "TopicDesk | None" = None,
-        on_page: Callable[[Page], None] | None = None,
         *,
+        offload: Offload = inline,
+        states: "LiveStates | None" = None,
+        topic: "TopicDesk | None" = None,
+        on_page: Callable[[Page], None] | None = None,
         texts: bool = False,
     ) -> None:
-        """`on_page` is shown every page that was fetched. `texts`: each new text is a document, at whatever address; what
-        looks like a list is a text too then."""
+        """`table` receives the dates that feeds and lists give for known pages, `corrections` what they say anew of stories.
+
+        `offload` reads very long pages. `on_page` is called with every page that was fetched. `texts`: each new text is a
+        document, at whatever address, also one that looks like a list.
+        """
         self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
-        self.states, self.focus, self.on_page, self.texts = states, focus, on_page, texts
+        self.table, self.corrections, self.offload = table, corrections, offload
+        self.states, self.topic, self.on_page, self.texts = states, topic, on_page, texts
         self.dating = Dating(store)
-        self.skipped = Skipped()
-        """Links that stayed out, and why."""
-        self.sightings: dict[UrlId, Sighting] = {}
-        """The last sightings of the pages visited last."""
+        self.skipped = Skipped()  # links that stayed out, and why
+        self.walls = Walls(settings.retry_after)
+        self.first_texts = FirstTexts()
         self.shown_links = ShownLinks(store)
-        self.date: Callable[[IntArray, FloatArray], None] | None = None
-        """Told of the dates that feeds give for pages known before."""
-        self.bound: Callable[[IntArray, FloatArray | float], None] | None = None
-        """Told of pages that were published no later than a time."""
-        self.order = ArchiveOrder()
-        self.is_list: Callable[[UrlId], bool] = lambda id: False
-        """Whether a page turned out to be a list, whatever it looks like."""
-        self.corrections: Corrections | None = None
-        """Told of stories of which a feed or sitemap says something else than before."""
+        self.archives = ArchiveOrder()
+        self.sightings: dict[UrlId, Sighting] = {}  # the last sightings of the pages visited last
         self._entries: dict[tuple[UrlId, UrlId], float] = {}
         """What each feed said of each page, as fingerprints, and each sitemap, as dates."""
-        self._listed: dict[UrlId, list[UrlId]] = {}
-        """The pages that each feed named last, in its order."""
+        self._listed: dict[UrlId, list[UrlId]] = {}  # the pages that each feed named last, in its order
         self._announced: dict[UrlId, Entry] = {}
         """What feeds say of pages that were not read yet: many a page names no author where its feed does."""
-        self.walls = Walls(settings.retry_after)
         self._memo = UrlMemo()
 
     def __repr__(self) -> str:
         return f"<Ingest of {len(self.sightings)} pages, {self.skipped!r}>"
 
+    async def recall(self) -> None:
+        """Takes over from the store what earlier runs learned."""
+        trust, ground, skipped, walls = [
+            await self.store.recall(name) for name in ("trust", "ground", "skipped", "walls")
+        ]
+        if trust is not None:
+            self.dating.trust.load(msgspec.json.decode(trust))
+        if ground is not None:
+            self.scope.places.load(ground)
+        if skipped is not None:
+            self.skipped = Skipped.load(skipped)
+        if walls is not None:
+            self.walls.load(walls)
+
+    def learned(self) -> dict[str, Callable[[], bytes]]:
+        """Returns what to keep in the store for `recall`, by name."""
+        return {
+            "trust": lambda: msgspec.json.encode(self.dating.trust.save()),
+            "ground": self.scope.places.save,
+            "skipped": self.skipped.save,
+            "walls": self.walls.save,
+        }
+
     async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
-        """Keep what a visit showed of a page."""
+        """Keeps what a visit showed of a page."""
         sighting = await self._kept(before, response, by)
         self.keep_sighting(before.id, sighting)
         return sighting
@@ -113,12 +137,17 @@ class Ingest:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
         page = Page(response, memo=self._memo, settings=self.pages)
+        if page.is_long:
+            page = Page(response, settings=self.pages)  # the memo belongs to this thread
+            await self.offload(page.read_ahead)
         if self.on_page is not None:
             self.on_page(page)
         if before.version is not None and page.byte_print == before.byte_print:
             return await self._keep_nothing(before, response, by)
-        links, new = self._links(page, before, response.asked)
+        links, new = await self._links(page, before, response.asked)
         kind = self._kind(page)
+        if self.topic is not None and kind in LISTS:
+            self.topic.shown(before.id, links)
         by_links = before.version is not None and (kind in LISTS or self.settings.change is Change.LINKS)
         new_here = await self.shown_links.new(before.id, links) if by_links else 0
         changed = before.version is not None and has_changed(
@@ -135,13 +164,14 @@ class Ingest:
             dated = await dating(before, page, response.asked) if is_document else None
             version = self._version(before, page, links, dated)
         first = before.visits == 0 or before.version is not None
-        told = page.text_print if before.version is None and page.kind not in LISTS else 0
-        self.walls.learn(before.url, response.outcome, response.asked, first=first, text_print=told)
+        is_copy = before.version is None and self._is_copy(before.url, page)
+        for_walls = is_copy and page.kind not in LISTS
+        self.walls.learn(before.url, response.outcome, response.asked, first=first, is_copy=for_walls)
         if before.version is None:
-            self._survey(before, page, dated, response.asked)
-        self._date_by_lists(before, page, dated, response.asked)
+            self._survey(before, page, dated, response.asked, is_copy=is_copy)
+        await self._date_by_lists(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
-        self._tell(before, visit, kind, new)
+        self.note(fetched(visit, before.url, kind, new))  # at once, so that events have the order of stored visits
         if version is not None:
             number = self.store.record(visit)  # whoever judges the version waits until it is on disk
             self.shown_links.kept(before.id, links)
@@ -151,10 +181,10 @@ class Ingest:
             number = await self.store.ack(visit)
         if self.states is not None:
             self.states.read(before.id, page)
-        if self.focus is not None and number is not None and dated is not None:
-            self.focus.read(before.id, number, f"{page.title}\n{page.text}", response.asked)
+        if self.topic is not None and number is not None and dated is not None:
+            self.topic.read(before.id, number, f"{page.title}\n{page.text}", response.asked)
         shown = before.version if number is None else number
-        return _sighting(before.id, response.asked, shown, page.text_print, dated, links, kind)
+        return make_sighting(before.id, response.asked, shown, page.text_print, dated, links, kind)
 
     def _kind(self, page: Page) -> Kind:
         return Kind.OTHER if self.texts and page.kind is Kind.HUB else page.kind
@@ -162,50 +192,64 @@ class Ingest:
     def _is_document(self, page: Page) -> bool:
         return page.kind is Kind.ARTICLE or (self.texts and page.kind is Kind.HUB)
 
-    def _survey(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
-        """Learn where documents stand; a young one speaks for the page that revealed it as well."""
+    def _is_copy(self, url: Url, page: Page) -> bool:
+        """Whether another page of the host showed this text first; lists often have none, and are no copies of each other."""
+        is_bare = page.kind in (Kind.FEED, Kind.SITEMAP) or (page.kind is Kind.HUB and not page.text)
+        return not is_bare and self.first_texts.stood_elsewhere(url, page.text_print)
+
+    def _survey(self, before: Known, page: Page, dated: Dated | None, now: float, *, is_copy: bool) -> None:
+        """Learns where documents stand; a young one counts for the page that revealed it as well."""
         if page.kind in (Kind.FEED, Kind.SITEMAP):
             return
-        document, ground = self._is_document(page), self.scope.ground
-        ground.seen(before.url, document=document, canonical=page.canonical or "", text_print=page.text_print)
+        document, places = self._is_document(page), self.scope.places
+        is_copy = is_copy and page.text != ""
+        places.seen(before.url, document=document, canonical=page.canonical or "", is_copy=is_copy)
         if before.source is not None and dated is not None and now - dated.time < DAY:
-            ground.revealed(self.store.url(before.source))
+            places.revealed(self.store.url(before.source))
 
-    def _date_by_lists(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
-        """What lists say of the age of pages: by dates beside their links, and by their order."""
-        if self.bound is None:
-            return
+    async def _date_by_lists(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
+        """Learns how old pages are from the dates beside their links, and from their order in lists."""
         old = []
         if dated is not None:
-            old = self.order.dated(before.id, dated.time + (0.0 if dated.exact else DAY), now - DAY)
+            old = self.archives.dated(before.id, dated.time + (0.0 if dated.exact else DAY), now - DAY)
         if page.kind in LISTS:
-            rows = self._rows(page)
+            rows = await self._rows(page)
             at_latest = page.latest_dates
             known = [(id, at_latest[url]) for row in rows.values() for url, id in row.items() if url in at_latest]
             if known:
-                self.bound(np.array([id for id, _ in known]), np.array([date for _, date in known]))
+                self.table.bound(np.array([id for id, _ in known]), np.array([date for _, date in known]))
             if page.kind is not Kind.SITEMAP:
                 for id, date in known:
-                    self.order.dated(id, date, now - DAY)
-            old += self.order.read(
+                    self.archives.dated(id, date, now - DAY)
+            old += self.archives.read(
                 before.id, form_of(before.url), [list(row.values()) for row in rows.values()], now - DAY
             )
         for ids, date in old:
-            self.bound(np.array(ids, dtype=np.int64), date)
+            self.table.bound(np.array(ids, dtype=np.int64), date)
 
-    def _rows(self, page: Page) -> dict[str, dict[Url, UrlId]]:
-        """The links in the main part of a list to single pages of the crawl, by the form of their addresses, in order."""
+    async def _rows(self, page: Page) -> dict[str, dict[Url, UrlId]]:
+        """Returns the links in the main part of a list to single pages of the crawl, in order, by form of address."""
         rows: dict[str, dict[Url, UrlId]] = {}
-        for target, id in zip(page.targets, self.store.find_all(page.targets), strict=True):
-            form = form_of(target)
-            if id is not None and names_one_page(form) and page.link(target).region is Region.MAIN:
-                rows.setdefault(form, {})[target] = id
+        async for targets in self._pieces(page.targets):
+            for target, id in zip(targets, self.store.find_all(targets), strict=True):
+                form = form_of(target)
+                if id is not None and names_one_page(form) and page.link(target).region is Region.MAIN:
+                    rows.setdefault(form, {})[target] = id
         return rows
 
+    async def _pieces(self, targets: Sequence[Url]) -> AsyncIterator[Sequence[Url]]:
+        """Yields the links of a page, some at a time; others may run between two pieces of a page that has very many."""
+        size = PIECE if self.offload is not inline else max(1, len(targets))  # nobody waits in simulated time
+        for begin in range(0, len(targets), size):
+            if begin > 0:
+                self.table.meet_addresses()
+                await asyncio.sleep(0)
+            yield targets[begin : begin + size]
+
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
-        """The page is as it was, or there is none."""
+        """Records a visit that brought nothing new: the page is as it was, or there is none."""
         visit = self._visit(before, response, by, changed=False, version=None)
-        self._tell(before, visit, before.kind)
+        self.note(fetched(visit, before.url, before.kind))
         await self.store.ack(visit)
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
@@ -213,17 +257,17 @@ class Ingest:
         for_good = response.status == 410
         self.walls.learn(before.url, response.outcome, response.asked, first=first, for_good=for_good)
         if response.outcome is Outcome.GONE and before.visits == 0:
-            self.scope.ground.seen(before.url)
+            self.scope.places.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
             return Sighting(before.id, response.asked, ok=False, gone=response.outcome is Outcome.GONE)
         seen = self.sightings.get(before.id)
         if seen is not None and seen.ok:
             return replace(seen, when=response.asked)
         links = await self._old_links(before)
-        return _sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
+        return make_sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
 
     async def _old_links(self, page: Known) -> IntArray:
-        """The links of a page as it looked last."""
+        """Returns the links of a page as it looked last."""
         seen = self.sightings.get(page.id)
         if seen is not None and seen.ok:
             return seen.links
@@ -232,30 +276,41 @@ class Ingest:
         _, _, version = await self.store.version(page.version)
         return np.asarray(version.links, dtype=np.int64)
 
-    def _links(self, page: Page, source: Known, now: float) -> tuple[IntArray, int]:
-        """The numbers of the links that belong to the crawl, and how many of them are new to it."""
+    async def _links(self, page: Page, source: Known, now: float) -> tuple[IntArray, int]:
+        """Returns the numbers of the links that belong to the crawl, and how many of them are new to it."""
         if not page.robots.follow:
             return NO_LINKS, 0
-        targets = page.targets
-        found = self.store.find_all(targets)
-        if page.kind in (Kind.FEED, Kind.SITEMAP):
-            self._announce(page, source, found)
-        if None not in found:
-            return _rising(cast("list[UrlId]", found)), 0
-        known = [id for id in found if id is not None]
-        unknown = [target for target, id in zip(targets, found, strict=True) if id is None]
+        is_announcing = page.kind in (Kind.FEED, Kind.SITEMAP)
+        if is_announcing:
+            self._compare_entries(page, source)
+        ids: list[UrlId] = []
+        count = 0
+        async for targets in self._pieces(page.targets):
+            found = self.store.find_all(targets)
+            if is_announcing:
+                self._announce(page, targets, found)
+            ids += [id for id in found if id is not None]
+            if None in found:
+                unknown = [target for target, id in zip(targets, found, strict=True) if id is None]
+                new = self._enter(page, unknown, source, now)
+                ids += new
+                count += len(new)
+        return np.sort(np.array(ids, dtype=np.int64)), count
+
+    def _enter(self, page: Page, unknown: Sequence[Url], source: Known, now: float) -> list[UrlId]:
+        """Enters those of the unknown links of a page that belong to the crawl."""
         entering = self._entering(page, unknown, source, now)
         new = self.store.enter(entering)
         for id, link in zip(new, entering, strict=True):
             self._note_entry(id, page.announced(link.url))
         if self.states is not None and new:
             self.states.found(source.id, new, entering, [page.link(one.url).region.value for one in entering])
-        return _rising(known + new), len(new)
+        if self.topic is not None and new:
+            self.topic.found(new, entering)
+        return new
 
     def _compare_entries(self, page: Page, source: Known) -> None:
-        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected, and
-        those that a feed no longer names taken down."""
-        assert self.corrections is not None
+        """Suspects corrections of stories of which a feed or sitemap says something new, and of those that a feed drops."""
         said = page.entry_prints if page.kind is Kind.FEED else page.latest_dates
         listed: list[UrlId] = []
         for target, number in said.items():
@@ -271,12 +326,10 @@ class Ingest:
                 self.corrections.suspect(id, self.store.url(id))
             self._listed[source.id] = listed
 
-    def _announce(self, page: Page, source: Known, found: Sequence[UrlId | None]) -> None:
-        """Note the dates that a feed or sitemap gives for pages known before, and what it says of them."""
+    def _announce(self, page: Page, targets: Sequence[Url], found: Sequence[UrlId | None]) -> None:
+        """Notes what a feed or sitemap says of pages known before, with their dates."""
         dates: dict[UrlId, float] = {}
-        if self.corrections is not None:
-            self._compare_entries(page, source)
-        for target, id in zip(page.targets, found, strict=True):
+        for target, id in zip(targets, found, strict=True):
             if id is None:
                 continue
             self._note_entry(id, page.announced(target))
@@ -284,8 +337,8 @@ class Ingest:
             if published is not None:
                 self.dating.announce(id, published)
                 dates[id] = published
-        if dates and self.date is not None:
-            self.date(np.array(list(dates)), np.array(list(dates.values())))
+        if dates:
+            self.table.date(np.array(list(dates)), np.array(list(dates.values())))
 
     def _note_entry(self, id: UrlId, entry: Entry | None) -> None:
         """Remembers what a feed says of a page; the first feed counts."""
@@ -293,7 +346,7 @@ class Ingest:
             remember(self._announced, id, entry, ENTRIES)
 
     def _entering(self, page: Page, unknown: Sequence[Url], source: Known, now: float) -> list[Found]:
-        """Those of the unknown links of a page that may enter the crawl."""
+        """Returns those of the unknown links of a page that may enter the crawl."""
         entering: list[Found] = []
         depth = source.depth + 1
         for target in unknown:
@@ -304,12 +357,12 @@ class Ingest:
             link = page.link(target)
             self.scope.enter(target)
             anchor = link.anchor or link.title
-            self.scope.ground.met(target, anchor, source.url)
+            self.scope.places.met(target, anchor, source.url)
             entering.append(Found(target, link.channel, now, source.id, anchor, depth, link.published, now))
         return entering
 
     def _objection(self, page: Page, target: Url, depth: int) -> str:
-        """Why a link stays out, or nothing; what an ordinary one says is not read for that."""
+        """Returns why a link stays out, or nothing; an ordinary one is not read for that, because there are so many."""
         if target not in page.related:
             return self.scope.objection(target, depth)
         link = page.link(target)
@@ -336,7 +389,7 @@ class Ingest:
         )
 
     def _about(self, before: Known, page: Page) -> About:
-        """What the page tells of its story, or else the first feed that announced it; which is forgotten with that."""
+        """Returns what the page says of its story, completed by the first feed that announced it, whose entry is dropped."""
         entry = self._announced.pop(before.id, None)
         return page.about if entry is None else page.about.filled(told_by(entry))
 
@@ -359,38 +412,23 @@ class Ingest:
             version=version,
         )
 
-    def tell_moved(self, before: Known, visit: Visit, status: int) -> None:
-        """A page was asked for and had moved; what was found at its new place is told by itself."""
-        self._tell(before, replace(visit, status=status), Kind.OTHER)
-
-    def _tell(self, before: Known, visit: Visit, kind: Kind, new: int = 0) -> None:
-        """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
-        self.note(fetched(visit, before.url, kind, new))
-
 
 def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:
-    """The pages that a feed named before and no longer names, though it still names some that came after them there."""
+    """Returns the pages that a feed dropped although it still names some that came after them."""
     there = set(now)
     last = max((place for place, id in enumerate(before) if id in there), default=0)
     return [id for id in before[:last] if id not in there]
 
 
-def _rising(ids: list[UrlId]) -> IntArray:
-    """Numbers that differ, the lowest first."""
-    numbers = np.array(ids, dtype=np.int64)
-    numbers.sort()
-    return numbers
-
-
 def _validators(before: Known, response: Response) -> Validators:
-    """What to ask with next time: as the server gave them now; a failure leaves those we had, a page gone has none."""
+    """Returns the validators for the next request: those of this response; after a failure those we had."""
     given = validators_of(response)
     if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and given != Validators()):
         return given
     return Validators() if response.outcome is Outcome.GONE else before.validators
 
 
-def _sighting(
+def make_sighting(
     id: UrlId,
     when: float,
     version: VersionId | None,
@@ -399,6 +437,7 @@ def _sighting(
     links: IntArray,
     kind: Kind,
 ) -> Sighting:
+    """Makes the sighting of a page as a stored version shows it."""
     return Sighting(
         url=id,
         when=when,

@@ -1,9 +1,9 @@
 """Never-visited pages in the order of the link graph: RW-EG on all that the crawl has seen, renewed as the graph grows.
 
-The impact of a page is what it earned: the documents that it revealed. Scores are worked out beside the crawl, on one
-core, going on from the last ones; in simulated time, which knows no threads, between two downloads. How often: when
-the links waiting are `GROWTH` of those in the graph, so that all renewals together cost each link a constant; and once
-in a cycle if anything is new, because impact changes too.
+The impact of a page is what it earned: the documents that it revealed. Scores are worked out beside the crawl, going on
+from the last ones; in simulated time, which knows no threads, between two downloads. How often: when the links waiting
+are `GROWTH` of those in the graph, so that all renewals together cost each link a constant; and once in a cycle if
+anything is new, because impact changes too.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from forager.terms import UrlId
 
 SHARES: dict[OrderingKind, float] = {"td": 0.0, "rw-eg": 1.0, "mixed": 0.5}
 """How much the link graph has to say beside long-term profit."""
-WALK = WalkSettings(cores="one", tolerance=1e-6)
+WALK = WalkSettings(tolerance=1e-6)
 """The paper's constants; scores need be no better than the order of pages asks for."""
 GROWTH = 0.1
 """Links waiting, as a share of those in the graph, at which scores are renewed."""
@@ -42,7 +42,7 @@ STARTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What it takes to score the graph of one moment; nobody else touches it."""
+    """The input for scoring the graph as of one moment, which another thread may do."""
 
     packing: Packing
     earned: FloatArray
@@ -50,7 +50,7 @@ class Renewal:
     last: Ranking | None
 
     def done(self) -> tuple[Graph, Ranking, FloatArray]:
-        """The graph, its scores, and the appeal of each page."""
+        """Returns the graph, its scores, and the appeal of each page."""
         graph = self.packing.done()
         impact = np.zeros(graph.pages)
         known = min(graph.pages, self.earned.size)
@@ -60,7 +60,7 @@ class Renewal:
 
 
 class Ordering:
-    """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `core.leanings.LinkOrder`."""
+    """The link graph of a crawl, and what it says of pages nobody has visited. Implements `core.shared.LinkOrder`."""
 
     def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
         self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload
@@ -81,7 +81,7 @@ class Ordering:
     def arranged(
         cls, crawl: CrawlSettings, agent: ReinforcingAgent, shared: Shared, offload: Offload = inline
     ) -> "Ordering | None":
-        """The order that the settings ask for, told to the fleet and to its newborns; None if profit alone decides."""
+        """Makes the order that the settings ask for, and gives it to the fleet and its newborns; None if profit decides."""
         walk = agent.forager_settings
         if crawl.ordering == "td" or walk.order == "profit" or walk.kind is ForagerKind.BFS:
             return None
@@ -89,10 +89,8 @@ class Ordering:
         shared.order, agent.suggest = ordering, ordering.starts
         return ordering
 
-    # What the fleet tells and asks.
-
     def saw(self, url: UrlId, links: IntArray) -> None:
-        """A page was visited and showed these links."""
+        """Adds the links of a visited page."""
         if url >= self._shown.size:
             self._shown = np.concatenate([self._shown, np.zeros(max(url, self._shown.size), dtype=np.uint64)])
         print_ = np.uint64(xxhash.xxh3_64_intdigest(links.tobytes()) or 1)
@@ -101,7 +99,7 @@ class Ordering:
             self._growing.add_page(url, links)
 
     def starts(self, count: int) -> list[UrlId]:
-        """Good pages to start from, best first: lists, and pages nobody has visited. Each is given once a renewal."""
+        """Returns good pages to start from, best first: lists and never-visited pages. Each is given once per renewal."""
         given, rest = self._starts[: max(0, count)], self._starts[max(0, count) :]
         self._starts = rest
         return given
@@ -110,30 +108,30 @@ class Ordering:
 
     @property
     def waiting(self) -> int:
-        """Links that are not in the scores yet, …"""
+        """Links that are not in the scores yet."""
         return self._growing.waiting
 
     @property
     def most_waiting(self) -> int:
-        """… with more of which they are renewed, …"""
+        """The number of waiting links above which scores are renewed."""
         return int(max(FEWEST, GROWTH * self._links))
 
     @property
     def renew_at(self) -> float:
-        """… or with any from then on."""
+        """From then on scores are renewed if any link waits."""
         return self._renewed + self.every
 
     def due(self, now: float) -> bool:
-        """Has the graph grown enough, or is it time?"""
+        """Whether the graph has grown enough, or it is time."""
         return self.waiting > self.most_waiting or (self.waiting > 0 and now >= self.renew_at)
 
     def renewal(self, now: float) -> Renewal:
-        """The work to do, to be done elsewhere; give its result to `take` before asking again."""
+        """Begins a renewal; pass the result of its work to `take` before the next."""
         self._renewed = now
         return Renewal(self._growing.packing(), self.visits.hits(), self.ranking)
 
     def take(self, graph: Graph, ranking: Ranking, appeal: FloatArray) -> None:
-        """From now on these scores hold."""
+        """Replaces the scores."""
         self._growing.keep(graph)
         self.ranking, self.scores, self._links = ranking, appeal, graph.links
         hubs = self.visits.hubs[self.visits.hubs < graph.pages]
@@ -142,12 +140,12 @@ class Ordering:
         self.renewals += 1
 
     def renew_if_due(self, now: float) -> None:
-        """At once: for simulated time."""
+        """Renews the scores at once: for simulated time."""
         if self.due(now):
             self.take(*self.renewal(now).done())
 
     async def run(self, store: Store, clock: Clock, stopping: asyncio.Event) -> None:
-        """Renew the scores beside the crawl until told to stop; first of all, read what an earlier run has seen."""
+        """Reads the links that earlier runs saw, then renews the scores beside the crawl until told to stop."""
         for number in range(store.counts().versions):
             url, _, version = await store.version(VersionId(number))
             self.saw(url, np.asarray(version.links, dtype=np.int64))

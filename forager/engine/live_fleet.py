@@ -3,13 +3,12 @@
 The baseline BFS is `sweep`: every known page in turn, breadth first, and again when it is due. It knows nothing of news:
 links are visited in the order in which they were found, pages again after `revisit_after`.
 
-One step of a forager (Alg 12), and visits that are no steps: decide, wait, judge and learn.
+`take_step` is one step of a forager (Alg 12); `judge_sighting` takes in a visit that is no step.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from forager.clock import Clock, pause
 from forager.core import agent as population
@@ -18,19 +17,19 @@ from forager.core.exploration import Thrift
 from forager.core.findings import Sighting
 from forager.core.fleet import Forager
 from forager.core.shared import Shared
-from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.stories import Taken, Teller
-from forager.engine.world import WebWorld
-from forager.events import Born, Deleted, Event, Reinforced
-from forager.store.store import Store
+from forager.engine.stories import Taken
+from forager.events import Born, Deleted, Reinforced
 from forager.terms import NOBODY, ForagerId, UrlId
+
+if TYPE_CHECKING:  # a crawl starts what stands here
+    from forager.engine.crawl import Crawl
 
 
 class World(Protocol):
-    """What foragers and the recrawl cycle see: pages, in batches."""
+    """Pages as foragers and the recrawl cycle see them, in batches."""
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId) -> list[Sighting]:
-        """Look at pages now; a page that cannot be had is a sighting too."""
+        """Visits pages now; a page that cannot be fetched gives a sighting too."""
 
 
 async def take_step(
@@ -41,10 +40,10 @@ async def take_step(
     clock: Clock,
     thrift: Thrift,
 ) -> Taken:
-    """The heart of the engine: decide, wait, decide, learn.
+    """Takes one step of a forager: decide, wait, judge, learn.
 
-    A page that promises too little is not asked for: the step is free and brings nothing. If the forager is deleted while
-    it waits, what it saw is judged in nobody's name.
+    A page that promises too little is not requested: the step is free and brings nothing. If the forager is deleted while
+    it waits, what it saw is judged for nobody.
     """
     step = agent.choose(forager, clock.now(), shared)
     if thrift.allows(step.worth):
@@ -67,7 +66,7 @@ async def take_step(
 def judge_sighting(
     sighting: Sighting, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
 ) -> Taken:
-    """Take in a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep (`by`).
+    """Records and judges a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep (`by`).
 
     Its document, if it shows one, is judged by the same agent, and pays the page that revealed it. A download of the
     recrawl cycle counts for the forager in whose territory it lies.
@@ -82,32 +81,18 @@ def judge_sighting(
     return Taken([sighting], earned)
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlParts:
-    """What the fleet, the sweep and the recrawl cycle work with."""
-
-    world: WebWorld
-    agent: ReinforcingAgent
-    shared: Shared
-    teller: Teller
-    clock: Clock
-    thrift: Thrift
-    settings: CrawlSettings
-    note: Callable[[Event], None]
-
-
 class Fleet:
     """All foragers at once in one task group."""
 
-    def __init__(self, parts: CrawlParts) -> None:
-        self.parts, self.agent, self.clock = parts, parts.agent, parts.clock
+    def __init__(self, crawl: "Crawl") -> None:
+        self.crawl, self.agent, self.clock = crawl, crawl.agent, crawl.clock
         self._tasks: dict[ForagerId, asyncio.Task[None]] = {}
 
     def __repr__(self) -> str:
         return f"<Fleet {self.agent!r}>"
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Let all forage until told to stop; every forager finishes its step."""
+        """Runs all foragers until told to stop; each finishes its step."""
         async with asyncio.TaskGroup() as group:
             for forager in self.agent.foragers.values():
                 self._send_out(forager, group, stopping)
@@ -116,48 +101,42 @@ class Fleet:
         self._tasks[forager.id] = group.create_task(self._forage(forager, group, stopping))
 
     async def _forage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
-        parts, free = self.parts, 0
+        crawl, free = self.crawl, 0
         while not stopping.is_set() and forager.id in self.agent.foragers:
-            taken = await take_step(forager, self.agent, parts.world, parts.shared, self.clock, parts.thrift)
+            taken = await take_step(forager, self.agent, crawl.world, crawl.shared, self.clock, crawl.thrift)
             for one in taken.reinforcements:
-                parts.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
-            await parts.teller.settle(taken)
+                crawl.journal.write(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
+            await crawl.teller.settle(taken)
             self._manage(forager, group, stopping)
+            await asyncio.sleep(0)  # a free step waits for nothing, and several of them would hold the loop for long
             free = 0 if taken.downloads else free + 1
-            if free >= parts.settings.free_steps:
-                if parts.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
-                    parts.thrift.rested()
-                await pause(self.clock, parts.settings.idle, stopping)
+            if free >= crawl.settings.free_steps:
+                if crawl.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
+                    crawl.thrift.rested()
+                await pause(self.clock, crawl.settings.idle, stopping)
 
     def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
-        """Multiply or delete as the scores demand (Alg 8)."""
+        """Multiplies or deletes foragers by their scores (Alg 8)."""
         if forager.id not in self.agent.foragers:
             return
         for happened in self.agent.manage(forager.id, self.clock.now()):
             if isinstance(happened, population.Removal):
-                self.parts.note(Deleted(happened.at, happened.forager, happened.score))
+                self.crawl.journal.write(Deleted(happened.at, happened.forager, happened.score))
                 if happened.forager != forager.id:
                     self._tasks[happened.forager].cancel()
             else:
                 child = self.agent.foragers[happened.child]
-                self.parts.note(Born(happened.at, child.id, child.kind.value, happened.parent))
+                self.crawl.journal.write(Born(happened.at, child.id, child.kind.value, happened.parent))
                 self._send_out(child, group, stopping)
-
-
-def announce(agent: ReinforcingAgent, note: Callable[[Event], None]) -> None:
-    """Tell the journal who is there at the start."""
-    for record in agent.records.values():
-        if record.deleted is None:
-            note(Born(record.born, record.id, record.kind.value, NOBODY if record.parent is None else record.parent))
 
 
 LONGEST_REST = 60.0
 """Seconds after which a worker without work looks again whether there is some."""
 
 
-async def sweep(parts: CrawlParts, store: Store, stopping: asyncio.Event) -> None:
-    """Sweep until told to stop; every worker finishes the page it is at."""
-    agent, clock = parts.agent, parts.clock
+async def sweep(crawl: "Crawl", stopping: asyncio.Event) -> None:
+    """Visits pages as they are due until told to stop; every worker finishes its page."""
+    agent, clock, store = crawl.agent, crawl.clock, crawl.store
     (forager,) = agent.foragers
     bell = asyncio.Event()
     resting = 0
@@ -174,14 +153,14 @@ async def sweep(parts: CrawlParts, store: Store, stopping: asyncio.Event) -> Non
                 resting -= 1
                 continue
             known = store.counts().known if resting else 0
-            sighting = await parts.world.look(leases[0], ForagerId(forager))
-            taken = judge_sighting(sighting, agent, parts.shared, clock.now(), ForagerId(forager))
+            sighting = await crawl.world.look(leases[0], ForagerId(forager))
+            taken = judge_sighting(sighting, agent, crawl.shared, clock.now(), ForagerId(forager))
             agent.worked(ForagerId(forager), taken.downloads)
             if resting and store.counts().known > known:  # there is work for those who rest
                 bell.set()
                 bell.clear()
-            await parts.teller.settle(taken)
+            await crawl.teller.settle(taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(parts.settings.workers):
+        for _ in range(crawl.settings.workers):
             group.create_task(work())

@@ -47,7 +47,7 @@ def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
 
 
 class FirstTexts:
-    """Which page of a host showed a text first, to tell copies: some 2 MB."""
+    """Remembers which page of a host showed a text first, to recognise copies: some 2 MB."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, int], Url] = {}
@@ -63,7 +63,7 @@ class FirstTexts:
 
 
 class Dating:
-    """Chooses the publication date to believe, and learns which sources lie where."""
+    """Chooses the publication date to believe, and learns which sources are wrong on which site."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -78,23 +78,23 @@ class Dating:
         return f"<Dating by {self.trust!r}, {len(self._announced)} dates announced>"
 
     def announce(self, id: UrlId, published: float) -> None:
-        """A feed or news sitemap gives a date for a page that was known before; the first one counts."""
+        """Notes the date that a feed or news sitemap gives for a known page; the first one counts."""
         self._announced.setdefault(id, published)
 
     def kept(self, before: Known, now: float) -> None:
-        """A version of a page is kept: its first one dates the links that appear on it later."""
+        """Notes that a version of a page is kept: its first one dates the links that appear on it later."""
         if before.version is None:
             self._first.setdefault(before.id, now)
 
     async def published(self, known: Known, page: Page, now: float) -> Dated | None:
-        """The date to believe: from the page, from the feed that announced it, or our first sighting."""
+        """Returns the date to believe: from the page, from the feed that announced it, or of our first sighting."""
         stated = self._announced.get(known.id) if known.published is None else known.published
         announced = None if stated is None else Dated(stated, DateSource.FEED)
         others = (announced, await self._first_sighting(known))
         return self.trust.published(site(known.url), page, others, now, new=known.version is None)
 
     async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
-        """The same where each new text is a document: one that a known page has now is new, unless it stood elsewhere."""
+        """The same where each new text is a document: a text of a known page is new unless it stood elsewhere."""
         texts = self._texts
         is_new = page.text_print not in texts
         remember(texts, page.text_print, None, _MOST_TEXTS)
@@ -106,7 +106,7 @@ class Dating:
         return stated if stated is not None and now - stated.time < DAY else Dated(now, DateSource.FIRST_SEEN)
 
     async def _first_sighting(self, known: Known) -> Dated | None:
-        """When its link appeared; unknown if it stood there already when we first looked at the linking page."""
+        """Returns when its link appeared; None if it stood there already when we first saw the linking page."""
         if known.source is None:
             return None
         first = self._first.get(known.source)
@@ -119,7 +119,7 @@ class Dating:
 
 
 class ShownLinks:
-    """Every link that the kept versions of a page showed, of the lists visited last; of the others the store knows.
+    """Remembers every link that the kept versions of the lists visited last showed; the store knows those of the others.
 
     What brings a list a link that it never had makes a version, so nothing else that it showed need be kept.
     """
@@ -129,7 +129,7 @@ class ShownLinks:
         self._shown: dict[UrlId, Int32Array] = {}  # in the order in which they were asked for
 
     async def new(self, id: UrlId, links: IntArray) -> int:
-        """How many of these links no kept version of a page showed."""
+        """Counts the links that no kept version of a page showed."""
         shown = self._shown.get(id)
         if shown is None:
             shown = (await self.store.links_shown(id)).astype(np.int32)
@@ -137,7 +137,7 @@ class ShownLinks:
         return np.setdiff1d(links, shown).size
 
     def kept(self, id: UrlId, links: IntArray) -> None:
-        """A version with these links is kept."""
+        """Notes that a version with these links is kept."""
         if id in self._shown:
             self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)
 
@@ -171,11 +171,11 @@ class _Row:
     places: list[int] = field(default_factory=list)
     """Where pages stand whose dates are known, rising."""
     dates: list[float] = field(default_factory=list)
-    told: range = range(0)
-    """Places of pages that were said to be old."""
+    old_places: range = range(0)
+    """Places of the pages that `old` returned."""
 
     def put(self, place: int, date: float) -> Iterable[int]:
-        """Enter a date; the ways in which it and its neighbours go."""
+        """Enters a date; returns in which ways it and its neighbours go."""
         index = bisect_left(self.places, place)
         self.places.insert(index, place)
         self.dates.insert(index, date)
@@ -186,12 +186,12 @@ class _Row:
         return all(_way(*pair) != -way for pair in pairwise(self.dates))
 
     def depth(self, place: int, way: int) -> int:
-        """How many pages of the list are newer than the one at a place."""
+        """Counts the pages of the list that are newer than the one at a place."""
         return place if way == NEWEST_FIRST else len(self.ids) - 1 - place
 
     def old(self, way: int, before: float, floor: int) -> tuple[Sequence[UrlId], float] | None:
-        """The pages that are older than one of before a time, or stand below a floor, as far as it was not said, and the
-        date after which none of them was published."""
+        """Returns the pages that are older than one from before a time, or stand below a floor, and the date after which none
+        of them was published; None if it returned all of them before."""
         known = [
             (self.depth(place, way) + 1, date + APART) for place, date in zip(self.places, self.dates, strict=True)
         ]
@@ -199,9 +199,9 @@ class _Row:
         if floor < below:
             below, latest = floor, before - 1.0
         found = range(below, len(self.ids)) if way == NEWEST_FIRST else range(len(self.ids) - below)
-        if len(found) <= len(self.told):
+        if len(found) <= len(self.old_places):
             return None
-        self.told = found
+        self.old_places = found
         return self.ids[found.start : found.stop], latest
 
 
@@ -210,7 +210,7 @@ def _way(first: float, second: float) -> int:
 
 
 def _floor(old: Sequence[int], young: Sequence[int]) -> int:
-    """The depth from which on pages are taken for old; `NONE` if there is none."""
+    """Returns the depth from which on pages are taken for old; `NONE` if there is none."""
     above, below = 0, sum(young)
     for depth in range(DEEPEST):
         above += old[depth]
@@ -221,7 +221,7 @@ def _floor(old: Sequence[int], young: Sequence[int]) -> int:
 
 
 class ArchiveOrder:
-    """Learns the order of lists; told of lists and dates, it says which pages are older than others."""
+    """Learns the order of lists from dates, and concludes which pages are old."""
 
     def __init__(self) -> None:
         self._lists: dict[UrlId, list[_Row]] = {}  # in the order in which they were read
@@ -241,7 +241,7 @@ class ArchiveOrder:
     def read(
         self, id: UrlId, form: str, groups: Iterable[Sequence[UrlId]], before: float
     ) -> list[tuple[Sequence[UrlId], float]]:
-        """A list was read: its pages in order, grouped by form of address. See `dated` for what it returns."""
+        """Enters a list: its pages in order, grouped by form of address. Returns the same as `dated`."""
         is_new = id not in self._lists
         self._forget(id)
         found = self._lists[id] = [_Row(ids, form) for ids in groups if len(ids) > 1]
@@ -256,7 +256,7 @@ class ArchiveOrder:
         return self._old(found, before)
 
     def dated(self, id: UrlId, date: float, before: float) -> list[tuple[Sequence[UrlId], float]]:
-        """The date of a page became known. Returns pages of before a time, and the date after which none was published."""
+        """Enters the date of a page. Returns pages from before a time, and the date after which none was published."""
         if id in self._dates:
             return []
         self._dates[id] = date
@@ -287,7 +287,7 @@ class ArchiveOrder:
         return found
 
     def _way_of(self, form: str) -> int:
-        """Which way lists of a form go."""
+        """Returns the way that lists of a form go."""
         ways = self._ways[form]
         way = max(ways, key=lambda one: ways[one])
         return way if ways[way] >= max(PAIRS, CONTRARY * ways[-way]) else UNKNOWN

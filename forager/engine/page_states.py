@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from forager.clock import Clock, Offload, pause
+from forager.clock import Clock, Offload, inline, pause
 from forager.core.addresses import address_marks
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerSettings
@@ -32,6 +32,8 @@ from forager.terms import Url, UrlId
 
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are pages enough to learn from."""
+PIECE = 200
+"""Links whose states are estimated at a time, which holds the event loop for some 10 ms."""
 BATCH = 256
 """Pages whose states are worked out in one product when all are worked out anew."""
 
@@ -40,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Waiting:
-    """What was read and found since states were last worked out."""
+    """Texts and links that have no state yet."""
 
     texts: dict[UrlId, str] = field(default_factory=dict)
     links: list[tuple[UrlId, UrlId, str]] = field(default_factory=list)
@@ -51,7 +53,7 @@ class _Waiting:
         self.links.extend(other.links)
 
     def enter(self, states: States, matrix: StateMatrix) -> None:
-        """Put the states in the matrix, those of texts first; a state that is there is no longer estimated."""
+        """Puts the states in the matrix, those of texts first; a state that is there is not estimated again."""
         if self.texts:
             urls = np.fromiter(self.texts, dtype=np.int64, count=len(self.texts))
             matrix.put(urls, states.of(list(self.texts.values())))
@@ -85,7 +87,7 @@ class LiveStates:
     async def open(
         cls, walk: ForagerSettings, matrix: StateMatrix, store: Store, agent: ReinforcingAgent, offload: Offload
     ) -> "LiveStates":
-        """As the store remembers them, or those of the file in the settings, or hashed words."""
+        """Opens the states that the store holds, or those of the file in the settings, or hashed words."""
         kept, saved = await store.recall("states"), await store.recall("stating")
         if kept is not None:
             states = States.load(kept, walk.states)
@@ -104,13 +106,13 @@ class LiveStates:
         return f"<LiveStates of {len(self.pages)} pages: {self.states!r}>"
 
     def read(self, id: UrlId, page: Page) -> None:
-        """A page was read; its state is worked out at the next `settle`."""
+        """Adds a page that was read; the next `settle` computes its state."""
         self._waiting.texts[id] = document(page.title, page.text)
         if page.text and page.robots.index:
             self.pages.setdefault(id)
 
     def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found], regions: Sequence[str]) -> None:
-        """Links were found on a page, in these regions; their targets are estimated at the next `settle`."""
+        """Adds links that were found on a page, in these regions; the next `settle` estimates their targets."""
         if self.states.settings.shape:
             told = [address_marks(one.url, one.anchor, place) for one, place in zip(found, regions, strict=True)]
             self.matrix.mark(np.array(ids, dtype=np.int64), np.array(told, dtype=np.uint8))
@@ -118,15 +120,19 @@ class LiveStates:
             (source, id, _link_words(one.anchor, one.url)) for id, one in zip(ids, found, strict=True)
         )
 
-    def settle(self) -> None:
-        """Work out the states of all that was read and found, in one product each."""
+    def settle(self) -> bool:
+        """Computes the states of texts and links, in one product each; returns whether links are left for another call."""
         waiting, self._waiting = self._waiting, _Waiting()
+        if self.offload is not inline:  # nobody waits in simulated time
+            self._waiting.links = waiting.links[PIECE:]
+            del waiting.links[PIECE:]
         waiting.enter(self.states, self.matrix)
         if self._meanwhile is not None:
             self._meanwhile.extend(waiting)
+        return bool(self._waiting.links)
 
     async def run(self, clock: Clock, stopping: asyncio.Event) -> None:
-        """Learn clusters when there are pages enough; then nothing is left to do."""
+        """Learns clusters, once, when there are enough pages."""
         while not stopping.is_set() and not self.states.trained:
             if self._ready is None and len(self.pages) < self.states.settings.train_pages:
                 await pause(clock, LOOK_EVERY, stopping)
@@ -138,7 +144,7 @@ class LiveStates:
                 return
 
     async def _learned(self) -> States:
-        """New states from the first pages of the crawl; kept in the store before anybody uses them."""
+        """Learns new states from the first pages of the crawl, and keeps them in the store before they are used."""
         texts = [await self._text(id) for id in list(self.pages)[: self.states.settings.train_pages]]
         learned = await self.offload(lambda: self.states.train(texts))
         check_rate(self.agent.forager_settings.profit, learned.sample)
@@ -146,7 +152,7 @@ class LiveStates:
         return learned
 
     async def _change_to(self, learned: States) -> None:
-        """Work out all states anew beside the crawl, then change over between two steps."""
+        """Computes all states anew beside the crawl, then replaces them between two steps."""
         self._meanwhile = _Waiting()
         try:
             anew = StateMatrix(self.matrix.dimension)
@@ -164,7 +170,7 @@ class LiveStates:
                 self.agent.draw_weights(forager.slot)
 
     async def _all_known(self) -> AsyncIterator[_Waiting]:
-        """All that is known now, in batches: pages that were read, then those that were only found."""
+        """Yields all that is known now, in batches: pages that were read, then those that were only found."""
         pages, known = list(self.pages), np.flatnonzero(self.matrix.rows).tolist()
         unseen = [UrlId(id) for id in known if id not in self.pages]
         for first in range(0, len(pages), BATCH):
@@ -173,7 +179,7 @@ class LiveStates:
             yield _Waiting(links=[self._link(id) for id in unseen[first : first + BATCH]])
 
     def _link(self, id: UrlId) -> tuple[UrlId, UrlId, str]:
-        """What can still be said of a link: its anchor is gone, the linking page and the words of the URL are left."""
+        """Returns a link without its anchor, which is not stored: the linking page and the words of the URL."""
         page = self.store.known(id)
         return (id if page.source is None else page.source), id, _link_words("", page.url)
 
@@ -185,7 +191,7 @@ class LiveStates:
         return document(version.title, version.text)
 
     def save(self) -> bytes:
-        """Which version the states in the matrix are of, and which pages can be read again."""
+        """Encodes the version of the states in the matrix, and the pages that can be read again."""
         pages = np.fromiter(self.pages, dtype=np.int64, count=len(self.pages))
         return msgspec.msgpack.encode(_Saved(self.states.version, pages.tobytes()))
 

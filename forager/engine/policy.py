@@ -20,7 +20,7 @@ DAY = 86_400.0
 
 
 def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> Policy:
-    """The policy of this name; what cannot be read is a `SettingsError`. `rng` is for the policy `rand`.
+    """Reads the policy of this name, or raises a `SettingsError`. `rng` is for the policy `rand`.
 
     `cycle` is the length of a cycle in seconds.
     """
@@ -43,7 +43,7 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
 
 @cache
 def shipped_functions() -> ByKind:
-    """The functions that come with the program; a kind of pages without one in force goes by the hand-made rule.
+    """Reads the functions that come with the program; a kind of pages without one in force has the hand-made rule.
 
     They count busy time by the rhythm that the crawl itself observes.
     """
@@ -58,7 +58,7 @@ def shipped_functions() -> ByKind:
 
 
 def function_source(policy: Policy, lessons: Iterable[Learned]) -> str:
-    """Where the function in force comes from: this crawl, the program, its hand-made rule, or the setting `crawl.policy`."""
+    """Says where the function in force comes from: this crawl, the program, its hand-made rule, or `crawl.policy`."""
     in_force = {policy.formula, *(one.rule for one in rules_in_use(policy))}
     if any(one.replaced and one.formula in in_force for one in lessons):
         return "learned in this crawl"
@@ -68,7 +68,7 @@ def function_source(policy: Policy, lessons: Iterable[Learned]) -> str:
 
 
 def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> ScoreFunction:
-    """A rule or a formula; else the function that a package offers under this name."""
+    """Finds a rule or a formula; else the function that a package offers under this name."""
     try:
         return named(name, rng, settings, DAY / cycle)
     except InputError:

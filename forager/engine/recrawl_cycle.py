@@ -6,6 +6,7 @@ itself, of a crawl or a replay, is put together here from what the fleet knows a
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.chance import stream
@@ -15,13 +16,15 @@ from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
-from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.live_fleet import CrawlParts, judge_sighting
+from forager.engine.live_fleet import judge_sighting
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 from forager.terms import NOBODY, UrlId
+
+if TYPE_CHECKING:  # a crawl starts its cycle
+    from forager.engine.crawl import Crawl
 
 RESTS = 30
 """A rest is no shorter than `crawl.idle` over this."""
@@ -30,24 +33,25 @@ CLOSING_VISITS = 5
 
 
 class RecrawlCycle:
-    """Looks at known pages again."""
+    """Visits known pages again."""
 
-    def __init__(self, parts: CrawlParts, scheduler: Scheduler, corrections: Corrections, closes: float) -> None:
+    def __init__(self, crawl: "Crawl", closes: float) -> None:
         """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
-        self.parts, self.scheduler, self.corrections, self.closes = parts, scheduler, corrections, closes
-        self.world, self.clock, self.settings = parts.world, parts.clock, parts.settings
-        self._rng = stream(parts.agent.seed, "recrawl")
+        self.crawl, self.closes = crawl, closes
+        self.world, self.clock, self.settings = crawl.world, crawl.clock, crawl.settings
+        self.scheduler, self.table = crawl.scheduler, crawl.shared.visits
+        self._rng = stream(crawl.agent.seed, "recrawl")
 
     def __repr__(self) -> str:
         return f"<RecrawlCycle {self.scheduler!r}>"
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Serve all hosts, also those that become known later, until told to stop."""
+        """Serves all hosts, also those that become known later, until told to stop."""
         served: set[int] = set()
         async with asyncio.TaskGroup() as group:
             while not stopping.is_set():
                 for event in self.scheduler.turn(self.clock.now()):
-                    self.parts.note(event)
+                    self.crawl.journal.write(event)
                 for host in self.scheduler.groups:
                     if host not in served:
                         served.add(host)
@@ -55,7 +59,7 @@ class RecrawlCycle:
                 await pause(self.clock, self.settings.idle, stopping)
 
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
-        """Visit the pages of one host, the best as of now first."""
+        """Visits the pages of one host, the best as of now first."""
         while not stopping.is_set():
             closing = self.clock.now() >= self.closes
             chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host, closing=closing)
@@ -67,15 +71,15 @@ class RecrawlCycle:
             longest, shortest = self.settings.idle, self.settings.idle / RESTS
             if chosen is None:
                 longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
-                self.parts.thrift.rested(longest / self.settings.idle)
+                self.crawl.thrift.rested(longest / self.settings.idle)
             until_close = max(shortest, self.closes - self.clock.now())
             await pause(self.clock, min(longest, until_close), stopping)
 
     async def _correct(self, host: int) -> bool:
-        """Look at a young story once more, if it is time for that; whether somebody was asked."""
+        """Visits a young story once more if it is time for that; returns whether a request was made."""
         if self.clock.now() >= self.closes:
             return False
-        id = self.corrections.choose(self.world.store.host_name(host), self.clock.now())
+        id = self.crawl.corrections.choose(self.world.store.host_name(host), self.clock.now())
         if id is None:
             return False
         before = self.world.store.known(id).last_visit
@@ -83,15 +87,16 @@ class RecrawlCycle:
         return self.world.store.known(id).last_visit != before  # else whoever asks again at once asks for ever
 
     async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
-        """Visit a page; False if nothing can be asked of its host now. `correct`: it is a story seen before."""
-        self.parts.shared.visits.going(id, self.clock.now())
+        """Visits a page; returns False if its host can take no request now. `correct`: it is a second look at a story."""
+        self.table.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
+        crawl = self.crawl
         if not sighting.free and not correct:
-            self.parts.thrift.spend(worth)
-        await self.parts.teller.settle(judge_sighting(sighting, self.parts.agent, self.parts.shared, self.clock.now()))
+            crawl.thrift.spend(worth)
+        await crawl.teller.settle(judge_sighting(sighting, crawl.agent, crawl.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
-                self.parts.shared.visits.record(id, sighting.when)
+                self.table.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
@@ -99,8 +104,7 @@ class RecrawlCycle:
             until = self.clock.now() + (self.world.settings.retry_after if sighting.gone else self.settings.idle)
             self.scheduler.postpone(id, min(until, self.world.held_from.get(id, until)))
             return sighting.gone
-        else:  # a copy serves us too
-            self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))
+        self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))  # a copy serves us too
         return True
 
 
@@ -119,9 +123,11 @@ def make_scheduler(
     known: Callable[[], IntArray] | None = None,
     groups: Callable[[int], IntArray] | None = None,
 ) -> Scheduler:
-    """A scheduler that hears of every visit from now on; the page table keeps what it needs, and the single visits if functions
-    are learned from them: live, or in replays that are to learn. See `Candidates`; `last` are the last visits if nothing
-    else is given."""
+    """Makes the scheduler of a crawl or replay on the page table, which from now on keeps the histories that it needs.
+
+    It keeps the single visits too if functions are learned from them: live, or in replays that learn. See `Candidates` for
+    the other parameters.
+    """
     pages = shared.visits
     retrain = recrawl.retrain
     learns = retrain.enabled and (live or retrain.replays) and (retrain.any_policy or policy.name == LEARNED)

@@ -86,14 +86,14 @@ async def recall_schedule(store: Store) -> Schedule | None:
 
 
 def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
-    """The policy of the settings, or the function learned from it before."""
+    """Returns the policy of the settings, or the function learned from it before."""
     if kept is None or not kept.learned or kept.setting != set_now.name:
         return set_now
     return kept_policy(kept)
 
 
 def kept_policy(kept: Schedule) -> Policy:
-    """The policy that a run ended with, as far as it is made of formulas."""
+    """Returns the policy that a run ended with, as far as it is made of formulas."""
     if kept.by_kind is None:
         return Policy(kept.setting, Formula.of(parse(kept.formula), kept.rhythm, kept.formula_cycle), kept.formula)
     lists, texts = (None if one.rule == WORTH else Formula.of(parse(one.rule), (), one.cycle) for one in kept.by_kind)
@@ -101,14 +101,14 @@ def kept_policy(kept: Schedule) -> Policy:
 
 
 async def recall_waits(store: Store) -> dict[str, bytes]:
-    """What was kept of each host; an earlier version kept all of them together, now and then."""
+    """Returns what was kept of each host; an earlier version kept all of them together."""
     kept = await store.recall("timetable")
     earlier = {} if kept is None else msgspec.msgpack.decode(kept, type=dict[str, msgspec.Raw])
     return {**{name: bytes(state) for name, state in earlier.items()}, **await store.noted_hosts()}
 
 
 async def restore_histories(pages: PageTable, store: Store) -> None:
-    """Bring a page table, and the histories in it, up to all that the store knows."""
+    """Brings a page table, and the histories in it, up to all that the store knows."""
     kept = await store.recall(HISTORY)
     if kept is not None and not pages.history.any_visits:
         pages.restore(unpack(HISTORY, FORM, kept))
@@ -130,7 +130,7 @@ async def restore_histories(pages: PageTable, store: Store) -> None:
 
 
 async def _catch_up(pages: PageTable, store: Store) -> None:
-    """Record the visits that were stored after the page table was saved, so that no page is asked for again."""
+    """Records the visits that were stored after the page table was saved, so that no page is requested again."""
     visited = store.last_visits()
     since = pages.lasts(len(visited))
     behind = np.flatnonzero(visited > since).tolist()
@@ -157,7 +157,7 @@ async def _catch_up(pages: PageTable, store: Store) -> None:
 
 
 async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:
-    """The stored visits of some pages, and perhaps of others: of many pages they are had faster all together."""
+    """Yields the stored visits of some pages; if they are many, those of all pages, which is faster."""
     if len(pages) > MANY:
         async for visit in store.visits():
             yield visit
@@ -168,7 +168,7 @@ async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:
 
 
 async def _refill(log: VisitLog, store: Store) -> None:
-    """Enter the stored visits into a log, and which new documents they revealed."""
+    """Enters the stored visits into a log, and which new documents they revealed."""
     waiting: list[Visit] = []
     async for visit in store.visits():
         waiting.append(visit)

@@ -3,7 +3,7 @@
 URLs that are left out, before they enter the crawl or when their turn comes, are counted by reason and host, with an
 example.
 
-`Ground` knows where on a site documents stand, and where a crawl could go on for ever and find none. Calendars, facets,
+`SitePlaces` knows where on a site documents stand, and where a crawl could go on for ever and find none. Calendars, facets,
 endless pages, mazes of folders, numbers of visitors in links, *not found* that says *fine*: traps differ, but in all of
 them one page follows the other in the same place, none is a document, none reveals a new one, and many are copies. A
 *place* is a folder of the first or second level, a path with parameters, or a path with these very parameters. After
@@ -22,7 +22,6 @@ from functools import lru_cache
 
 import msgspec
 
-from forager.engine.memory import FirstTexts
 from forager.errors import SettingsError, StoreError
 from forager.pages.urls import host, site
 from forager.terms import Trouble, Url
@@ -37,24 +36,24 @@ _FEED_LIKE = re.compile(r"(?:feed|rss|atom|sitemap)[^/]*\.(?:json|gz)$", re.IGNO
 
 
 class Scope:
-    """Answers whether a URL may enter the crawl, and counts what did."""
+    """Decides whether a URL may enter the crawl, and counts those that did."""
 
     def __init__(
         self, seeds: Iterable[Url], settings: ScopeSettings, before: Callable[[str], Iterable[Url]] | None = None
     ) -> None:
-        """`before`: which URLs of a host had entered before. It is asked once for each host, when one of its URLs comes."""
+        """`before` returns the URLs of a host that entered in earlier runs; it is called once for each host."""
         self.settings = settings
         self._before, self._counted = before, set[str]()
         self.sites = {site(url) for url in seeds}
         self._allow, self._deny = _pattern("allow", settings.allow), _pattern("deny", settings.deny)
         self._folders: Counter[str] = Counter()
-        self.ground = Ground(settings.barren_after)
+        self.places = SitePlaces(settings.barren_after)
 
     def __repr__(self) -> str:
-        return f"<Scope of {len(self.sites)} sites, {sum(self._folders.values())} URLs entered, {self.ground!r}>"
+        return f"<Scope of {len(self.sites)} sites, {sum(self._folders.values())} URLs entered, {self.places!r}>"
 
     def objection(self, url: Url, depth: int, *, announced: bool = False) -> str:
-        """Why the URL must stay out, in a few words; empty if it may enter. `announced`: by a feed or sitemap."""
+        """Returns why the URL must stay out, in a few words; empty if it may enter. `announced`: by a feed or sitemap."""
         if self._deny and self._deny.search(url):
             return "denied by scope.deny"
         name = host(url)
@@ -70,21 +69,21 @@ class Scope:
             return "a trap: path too deep or repeating"
         if query.count("&") >= self.settings.max_parameters:
             return "a trap: too many query parameters"
-        if not announced and self.ground.is_barren(url):
+        if not announced and self.places.is_barren(url):
             return "a trap: many pages in this place, no document"
         self._count(name)
         folder = _folder(url)
-        if self._folders[folder] >= self.settings.max_per_folder and not self.ground.is_fertile(f"{folder}/"):
+        if self._folders[folder] >= self.settings.max_per_folder and not self.places.is_fertile(f"{folder}/"):
             return "a trap: too many URLs in one folder"
         return ""
 
     def enter(self, url: Url) -> None:
-        """Note that a new URL was taken in, before it is known to those who are asked what had entered."""
+        """Notes that a new URL enters."""
         self._count(host(url))
         self._folders[_folder(url)] += 1
 
     def _count(self, name: str) -> None:
-        """See that what had entered of a host is counted."""
+        """Counts once what entered of a host in earlier runs."""
         if self._before is not None and name not in self._counted:
             self._counted.add(name)
             self._folders.update(map(_folder, self._before(name)))
@@ -102,7 +101,7 @@ def _folder(url: Url) -> str:
 
 
 def _repeats(segments: list[str]) -> bool:
-    """The same name three times in one path (`/a/b/a/b/a/b`) is a loop of relative links, not an address."""
+    """Whether a name stands three times in one path (`/a/b/a/b/a/b`): a loop of relative links, not an address."""
     named = [segment for segment in segments if segment]
     return len(named) >= 6 and any(named.count(name) >= 3 for name in set(named))
 
@@ -140,7 +139,7 @@ class Skip:
 
 
 class Skipped:
-    """Counts in bounded memory; survives the crawl by `save` and `load`."""
+    """Counts the URLs that were left out, in bounded memory."""
 
     def __init__(self) -> None:
         self._by_reason: dict[str, dict[str, Skip]] = {}
@@ -149,12 +148,12 @@ class Skipped:
         return f"<Skipped {sum(self.counts().values())} links for {len(self._by_reason)} reasons>"
 
     def __iter__(self) -> Iterator[Skip]:
-        """By reason and host, most frequent first."""
+        """Yields counts by reason and host, most frequent first."""
         every = [skip for hosts in self._by_reason.values() for skip in hosts.values()]
         return iter(sorted(every, key=lambda skip: (-skip.count, skip.reason, skip.host)))
 
     def add(self, reason: str, url: Url) -> None:
-        """A link stayed out."""
+        """Counts a URL that was left out."""
         hosts, name = self._by_reason.setdefault(reason, {}), host(url)
         if name not in hosts and len(hosts) >= HOSTS:
             name = OTHERS
@@ -166,7 +165,7 @@ class Skipped:
             skip.example = url
 
     def counts(self) -> Mapping[str, int]:
-        """All links by reason, most frequent first."""
+        """Returns the counts by reason, most frequent first."""
         totals = {reason: sum(skip.count for skip in hosts.values()) for reason, hosts in self._by_reason.items()}
         return dict(sorted(totals.items(), key=lambda item: -item[1]))
 
@@ -194,8 +193,8 @@ _HEADLINE = 25
 
 
 @dataclass(slots=True)
-class GroundPlace:
-    """What the pages of a place were, as they were first seen."""
+class SitePlace:
+    """Counts of the pages of a place, as they were first seen."""
 
     pages: int = 0
     copies: int = 0
@@ -212,25 +211,24 @@ class GroundPlace:
         return self.pages >= patience * longer
 
 
-class Ground:
-    """Learns the places of all sites from pages seen for the first time."""
+class SitePlaces:
+    """Learns from pages seen for the first time in which places of a site documents stand."""
 
     def __init__(self, patience: int) -> None:
         self.patience = patience
-        self._places: dict[str, GroundPlace] = {}
+        self._places: dict[str, SitePlace] = {}
         self._barren: set[str] = set()
-        self._texts = FirstTexts()
         self._passed = 0
 
     def __repr__(self) -> str:
-        return f"<Ground of {len(self._places)} places, {len(self._barren)} of them barren>"
+        return f"<SitePlaces of {len(self._places)} places, {len(self._barren)} of them barren>"
 
     def is_barren(self, url: Url) -> bool:
-        """Whether a URL lies in a place where nothing is to be expected."""
-        return bool(self._barren) and any(place in self._barren for place in places(url))
+        """Whether a URL lies in a place without documents."""
+        return bool(self._barren) and any(place in self._barren for place in places_of(url))
 
-    def passes_by(self, url: Url) -> bool:
-        """Whether a known page is left alone; of those in barren places all but one in twenty are."""
+    def skips(self, url: Url) -> bool:
+        """Whether to skip a known page; of those in barren places one in twenty is visited."""
         if not self.is_barren(url):
             return False
         self._passed += 1
@@ -242,24 +240,25 @@ class Ground:
         return known is not None and known.yields > 0
 
     def met(self, url: Url, anchor: str, source: Url) -> None:
-        """A new link was met on a page."""
+        """Notes a new link, met on a page."""
         if len(anchor) >= _HEADLINE:
-            for name in (*places(url), *places(source)):
+            for name in (*places_of(url), *places_of(source)):
                 place = self._place(name)
                 if not place.hope:
                     place.hope = True
                     self._judge(name, place)
 
-    def seen(self, url: Url, *, document: bool = False, canonical: str = "", text_print: int = 0) -> None:
-        """A page was seen for the first time; `canonical` is the address it gives for itself.
+    def seen(self, url: Url, *, document: bool = False, canonical: str = "", is_copy: bool = False) -> None:
+        """Notes a page that was seen for the first time.
 
-        One that names another page as the true one speaks against the narrowest of its places, and against those in which
+        `canonical` is the address it gives for itself; `is_copy`: another page of its host showed the same text. A page that
+        names another page as the true one speaks against the narrowest of its places, and against those in which
         that page lies as well: beside `/?visitor=1`, a copy of the home page, other parameters may well matter.
         """
-        found, again = places(url), self._texts.stood_elsewhere(url, text_print)
-        other = url if again else Url(canonical) if canonical and canonical != url else None
+        found = places_of(url)
+        other = url if is_copy else Url(canonical) if canonical and canonical != url else None
         if other is not None:
-            found = [name for name in found if name in places(other) or name == found[-1]]
+            found = [name for name in found if name in places_of(other) or name == found[-1]]
         for name in found:
             place = self._place(name)
             place.pages += 1
@@ -268,8 +267,8 @@ class Ground:
             self._judge(name, place)
 
     def revealed(self, source: Url) -> None:
-        """A page brought the first link to a new document."""
-        for name in places(source):
+        """Notes that a page brought the first link to a new document."""
+        for name in places_of(source):
             if name in self._places:
                 self._places[name].yields += 1
                 self._judge(name, self._places[name])
@@ -278,29 +277,29 @@ class Ground:
         return msgspec.msgpack.encode(self._places)
 
     def load(self, saved: bytes) -> None:
-        """Take over what another one learned."""
+        """Takes over what another one learned."""
         try:
-            self._places = msgspec.msgpack.decode(saved, type=dict[str, GroundPlace])
+            self._places = msgspec.msgpack.decode(saved, type=dict[str, SitePlace])
         except msgspec.MsgspecError as error:
-            raise StoreError(f"the kept ground cannot be read ({error}); start a new run directory") from None
+            raise StoreError(f"the kept places cannot be read ({error}); start a new run directory") from None
         for name, place in self._places.items():
             self._judge(name, place)
 
-    def _place(self, name: str) -> GroundPlace:
+    def _place(self, name: str) -> SitePlace:
         place = self._places.get(name)
         if place is None:
-            place = self._places[name] = GroundPlace()
+            place = self._places[name] = SitePlace()
         return place
 
-    def _judge(self, name: str, place: GroundPlace) -> None:
+    def _judge(self, name: str, place: SitePlace) -> None:
         if place.is_barren(self.patience):
             self._barren.add(name)
         else:
             self._barren.discard(name)
 
 
-def places(url: Url) -> list[str]:
-    """The places in which a URL lies, from the widest to the narrowest; none if it stands at the top of its site."""
+def places_of(url: Url) -> list[str]:
+    """Returns the places in which a URL lies, the widest first; none if it stands at the top of its site."""
     path, _, query = url.partition("?")
     parts = path.split("/")
     found = ["/".join(parts[: 4 + level]) + "/" for level in range(min(len(parts) - 4, _LEVELS))]

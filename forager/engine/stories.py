@@ -1,5 +1,7 @@
-"""From an accepted document to a story: the decision on every new version is stored, and told. And the events of both:
-of a story and of a visit."""
+"""From an accepted document to a story: stores the decision on every new version, and tells the journal.
+
+The events of a visit and of a story are made here, from what the store holds of both.
+"""
 
 from asyncio import CancelledError
 from collections.abc import Callable
@@ -16,14 +18,14 @@ from forager.terms import DateSource, ForagerId, Kind, Url
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A step that was taken, with all it brought."""
+    """What a step, or a single visit, brought."""
 
     sightings: list[Sighting]
     reinforcements: list[Reinforcement]
 
     @property
     def downloads(self) -> int:
-        """Pages that were really fetched; shared copies are free."""
+        """Number of pages that were fetched; shared copies are free."""
         return sum(not sighting.free for sighting in self.sightings)
 
 
@@ -35,17 +37,16 @@ class Teller:
         store: Store,
         note: Callable[[Event], None],
         accept: Callable[[AcceptedStory, Version], bool] | None = None,
+        is_unsure: Callable[[VersionId], bool] | None = None,
     ) -> None:
-        """`accept` has the last word on what becomes a story."""
-        self.store, self.note, self.accept = store, note, accept
-        self.unsure: Callable[[VersionId], bool] = lambda version: False
-        """Which versions are held until somebody decides on them."""
+        """`accept` has the last word on what becomes a story; versions that are `is_unsure` are held until it is decided."""
+        self.store, self.note, self.accept, self.is_unsure = store, note, accept, is_unsure
         self.held: dict[VersionId, Reinforcement | None] = {}
         """Accepted documents that are held, with what they earned; None if that was before the crawl was interrupted."""
         self.copies = Copies()
 
     async def settle(self, taken: Taken) -> None:
-        """Store what was decided on the versions of a step; a story is told once it is stored."""
+        """Stores the decisions on the versions of a step; a story is told once it is stored."""
         relevant = {one.finding.version: one for one in taken.reinforcements if one.relevant}
         for sighting in taken.sightings:
             accepted = relevant.get(sighting.version)
@@ -54,13 +55,13 @@ class Teller:
             number = VersionId(sighting.version)
             if number in self.held:  # seen again before it is decided
                 continue
-            if accepted is not None and self.unsure(number):
+            if accepted is not None and self.is_unsure is not None and self.is_unsure(number):
                 self.held[number] = accepted
             else:
                 await self.decide(number, accepted)
 
     async def decide(self, number: VersionId, accepted: Reinforcement | None) -> None:
-        """Store the decision on a version; None: it is no story."""
+        """Stores the decision on a version; None: it is no story."""
         if accepted is None:
             await self.store.settle(number, None)
             return
@@ -79,7 +80,7 @@ class Teller:
         self.note(told(story))
 
     def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> AcceptedStory:
-        """Everything people want to know of a document."""
+        """Makes the story of an accepted document."""
         finding = accepted.finding
         page = self.store.known(finding.url)
         likeness = version.simhash or simhash(version.text)
@@ -122,7 +123,7 @@ def told(story: AcceptedStory) -> Told:
 
 
 def fetched(visit: Visit, url: Url, kind: Kind = Kind.OTHER, new_links: int = 0) -> Fetched:
-    """The event of a visit; kind and new links are not stored with the visit, and the account does not use them."""
+    """Makes the event of a visit; kind and new links are not stored with the visit, and the account does not use them."""
     return Fetched(
         at=visit.at,
         id=visit.id,

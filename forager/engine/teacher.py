@@ -39,7 +39,7 @@ LOOK_EVERY = 30.0
 
 
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: a crawl that was killed leaves nobody at work for it."""
+    """Ends this process soon after its parent, so that a crawl that was killed leaves no process behind."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
@@ -56,13 +56,13 @@ Teach = Callable[[Lesson], Coroutine[Any, Any, LessonVerdict | None]]
 _log = logging.getLogger(__name__)
 
 
-async def at_once(lesson: Lesson) -> LessonVerdict | None:
-    """In this process, the crawl waiting: for simulated time."""
+async def learn_here(lesson: Lesson) -> LessonVerdict | None:
+    """Learns in this process while the crawl waits: for simulated time."""
     return contest(lesson)
 
 
-async def apart(lesson: Lesson) -> LessonVerdict | None:
-    """In a process of its own; cancelled, the process ends."""
+async def learn_apart(lesson: Lesson) -> LessonVerdict | None:
+    """Learns in a process of its own, which ends if this is cancelled."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -85,7 +85,7 @@ async def apart(lesson: Lesson) -> LessonVerdict | None:
 
 
 class Retraining:
-    """Improves the policy of a scheduler. `lessons` are all that were held, the latest last."""
+    """Improves the policy of a scheduler. `lessons` are all so far, the latest last."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Retraining:
         settings: RecrawlSettings,
         seed: int,
         lessons: list[Learned],
-        teach: Teach = apart,
+        teach: Teach = learn_apart,
     ) -> None:
         self.scheduler, self.log, self.settings, self.seed = scheduler, log, settings, seed
         self.lessons, self.teach = lessons, teach
@@ -105,7 +105,7 @@ class Retraining:
 
     @property
     def due_at(self) -> int:
-        """How many visits there must have been for the next lesson."""
+        """Number of visits at which the next lesson is due."""
         return self._held + max(self.settings.retrain.after, self._held // 2)
 
     @property
@@ -113,7 +113,7 @@ class Retraining:
         return self.log.added >= self.due_at
 
     def lesson(self) -> Lesson:
-        """What can be learned from now; the next one is due after as many visits again."""
+        """Makes a lesson of the visits so far, and plans the next one."""
         self._held = self.log.added
         policy, states = self.scheduler.policy, self.scheduler.history.states(0.0)
         return Lesson(
@@ -128,7 +128,7 @@ class Retraining:
         )
 
     def take(self, verdict: LessonVerdict, now: float) -> Learned:
-        """Use the function that was learned if it is better."""
+        """Uses the function that was learned if it is better."""
         replaced = verdict.won
         if replaced:
             self.scheduler.use(_renewed(self.scheduler.policy, verdict, self.scheduler.cycle))
@@ -139,7 +139,7 @@ class Retraining:
         return learned
 
     async def run(self, clock: Clock, stopping: asyncio.Event, note: Callable[[Event], None]) -> None:
-        """Learn whenever it is due, until told to stop."""
+        """Learns whenever it is due, until told to stop."""
         while not stopping.is_set():
             if self.due:
                 verdict = await self._taught(stopping)
@@ -148,7 +148,7 @@ class Retraining:
             await pause(clock, LOOK_EVERY, stopping)
 
     async def _taught(self, stopping: asyncio.Event) -> LessonVerdict | None:
-        """The verdict, or None if there is nothing to learn or the crawl ends first."""
+        """Returns the verdict, or None if there is nothing to learn or the crawl ends first."""
         async with asyncio.TaskGroup() as group:
             teaching = group.create_task(self.teach(self.lesson()))
             ending = group.create_task(stopping.wait())
@@ -159,7 +159,7 @@ class Retraining:
 
 
 def _renewed(policy: Policy, verdict: LessonVerdict, cycle: float) -> Policy:
-    """The policy with the function that was learned, for the pages that it is for."""
+    """Returns the policy with the learned function in place of that for the same pages."""
     learned = Formula.of(parse(verdict.formula), (), cycle)
     if not verdict.kind:
         return Policy(policy.name, learned, verdict.formula)

@@ -1,5 +1,8 @@
 """The focus of a crawl at work: it judges what is read, learns beside the crawl, and takes in what people mark.
 
+As soon as it can tell, it says where the topic is (`core/topic_map`): the page table is told when links are found and
+lists are seen, and of all pages after every lesson. A document on topic is worth more requests the rarer it is.
+
 A document of which it cannot tell yet is kept but not told. As soon as it can tell, or somebody has marked the document, it
 is decided: told late, or dropped. Marks are lines of `marks.jsonl` in the run directory, so that the command line can add
 some while a crawl runs; all lines are read again when the crawl goes on, and change nothing then.
@@ -7,19 +10,27 @@ some while a crawl runs; all lines are read again when the crawl goes on, and ch
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
+from forager.arrays import IntArray
 from forager.clock import Clock, Offload, pause
+from forager.core.exploration import Thrift
 from forager.core.findings import Finding, Reinforcement
 from forager.core.focus import Focus
+from forager.core.page_table import PageTable
+from forager.core.topic_map import TopicMap
+from forager.engine.memory import remember
 from forager.engine.stories import Teller
 from forager.errors import OutputError
 from forager.events import Event, TopicJudged
-from forager.pages.urls import canonical
-from forager.store.protocol import VersionId
+from forager.pages.urls import canonical, url_words
+from forager.store.protocol import Found, VersionId
+from forager.store.rundir import own_file
 from forager.store.store import Store
 from forager.terms import NOBODY, Url, UrlId, Verdict
 
@@ -27,6 +38,13 @@ MARKS = "marks.jsonl"
 """In the run directory."""
 LOOK_EVERY = 5.0
 """Seconds between two looks whether there is something to learn or to decide (ours)."""
+
+LINKS = 20_000
+"""Latest links whose words are kept until they are followed: about 4 MB (ours)."""
+BATCH = 500
+"""Links whose words are judged at once after a lesson."""
+RARE = 0.5
+"""The threshold of what is worth a request falls with this power of the share of documents on topic (ours)."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +59,7 @@ class Mark(msgspec.Struct, frozen=True):
 def add_mark(run: Path, mark: Mark) -> None:
     """Append a mark for whoever crawls into this directory, now or later."""
     try:
-        with (run / MARKS).open("ab") as file:
+        with open(run / MARKS, "ab", opener=own_file) as file:
             file.write(msgspec.json.encode(mark) + b"\n")
     except OSError as trouble:
         raise OutputError(f"{run / MARKS}: cannot be written: {trouble.strerror}") from None
@@ -58,23 +76,49 @@ class TopicDesk:
         note: Callable[[Event], None],
         clock: Clock,
         offload: Offload,
+        table: PageTable,
+        thrift: Thrift,
         run: Path | None = None,
     ) -> None:
         """`run` is the directory whose marks are read; None: nobody can mark anything."""
+        self.table, self.thrift = table, thrift
         self.focus, self.store, self.teller, self.note = focus, store, teller, note
         self.clock, self.offload, self._run = clock, offload, run
         self._taken = 0
         """Bytes of the marks that were read."""
+        self._links: dict[UrlId, str] = {}
+        """The words of links that were not followed yet."""
+        self.map = TopicMap(focus.share)
+        thrift.topical = focus.share**RARE
 
     def __repr__(self) -> str:
         return f"<TopicDesk of {self.focus!r}, {len(self.teller.held)} documents held>"
 
     def read(self, id: UrlId, version: int, text: str, at: float) -> None:
         """A document was read, and its version is stored."""
-        if version in self.focus.verdicts:  # before the crawl was interrupted
+        self._links.pop(id, None)
+        verdict = self.focus.verdicts.get(version)
+        if verdict is not None:  # before the crawl was interrupted
+            self.map.read(id, verdict is Verdict.ON)
             return
-        self.focus.read(version, text)
+        self.focus.read(version, text, self.map.listed(id))
         self._tell(id, version, at, "")
+
+    def found(self, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
+        """Links were found that nobody had met."""
+        heads = [one.anchor or " ".join(url_words(one.url)) for one in found]
+        for id, head in zip(ids, heads, strict=True):
+            remember(self._links, id, head, LINKS)
+        if self.focus.can_tell:
+            numbers = np.array(ids, dtype=np.int64)
+            self.map.hear(numbers, self.focus.odds(heads))
+            self.table.lean_to_topic(numbers, self.map.chances(numbers))
+
+    def shown(self, id: UrlId, links: IntArray) -> None:
+        """A list was seen, with these links in rising order."""
+        ids, shares = self.map.show(id, links)
+        if self.focus.can_tell:
+            self.table.lean_to_topic(ids, shares)
 
     def hold_again(self, version: VersionId) -> bool:
         """Whether a version that was not decided when the crawl ended has to wait on."""
@@ -100,7 +144,26 @@ class TopicDesk:
         lesson = self.focus.lesson() if self.focus.is_due else None
         if lesson is not None:
             self.focus.adopt(await self.offload(lesson.learn))
+            await self._judge_links()
         await self._decide_held()
+        if lesson is not None:
+            self._lean_all()
+
+    def _lean_all(self) -> None:
+        """Say anew where the topic is; everywhere alike as long as that cannot be told."""
+        pages, shares = self.map.settle()
+        can_tell = self.focus.can_tell
+        self.table.lean_to_topic(pages, shares if can_tell else np.ones(len(pages)))
+        self.focus.share = self.map.share if can_tell else 1.0
+        self.thrift.topical = self.focus.share**RARE
+
+    async def _judge_links(self) -> None:
+        """Judge the words of links anew, after a lesson."""
+        links = list(self._links.items())
+        for first in range(0, len(links), BATCH):
+            ids, heads = zip(*links[first : first + BATCH], strict=True)
+            odds = await self.offload(partial(self.focus.odds, heads))
+            self.map.hear(np.array(ids, dtype=np.int64), odds)
 
     async def _take_marks(self) -> None:
         place = None if self._run is None else self._run / MARKS
@@ -140,7 +203,8 @@ class TopicDesk:
                 continue
             id, _, stored = await self.store.version(version)
             if verdict is Verdict.UNSURE:
-                verdict = self.focus.judge_again(version, f"{stored.title}\n{stored.text}")
+                text = f"{stored.title}\n{stored.text}"
+                verdict = self.focus.judge_again(version, text, self.map.listed(id))
                 self._tell(id, version, self.clock.now(), Verdict.UNSURE)
             published = 0.0 if stored.published is None else stored.published.time
             nobodys = Finding(NOBODY, id, version, stored.text_print, published, UrlId(-1))
@@ -148,4 +212,7 @@ class TopicDesk:
             await self.teller.decide(version, accepted if verdict is Verdict.ON else None)
 
     def _tell(self, id: UrlId, version: int, at: float, before: str) -> None:
-        self.note(TopicJudged(at, id, version, self.focus.verdicts[version].value, before))
+        verdict = self.focus.verdicts[version]
+        if verdict is not Verdict.UNSURE:
+            self.map.read(id, verdict is Verdict.ON)
+        self.note(TopicJudged(at, id, version, verdict.value, before))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from forager.engine.memory import FirstTexts, remember
+from forager.engine.memory import remember
 from forager.errors import StoreError
 from forager.pages.urls import host
 from forager.terms import Outcome, Url
@@ -47,7 +47,7 @@ _NAME = re.compile(r"[a-z]{1,24}(?:[-_][a-z]{1,24})?", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Answers:
-    """What the latest pages of a pattern did."""
+    """How the latest pages of a pattern answered."""
 
     answered: float = 0.0
     refused: float = 0.0
@@ -59,7 +59,7 @@ class Answers:
 
     @property
     def chance(self) -> float:
-        """That the next page answers."""
+        """The chance that the next page answers."""
         return (self.answered + 0.5) / (self.answered + self.refused + 1)
 
     @property
@@ -67,14 +67,14 @@ class Answers:
         return self.pages >= _PATIENCE and self.chance < _LEAST
 
     @property
-    def asked(self) -> float:
-        """The share of pages behind the wall that are asked."""
+    def requested(self) -> float:
+        """The share of pages behind the wall that is requested."""
         return max(_CHECKED, self.chance / _LEAST)
 
 
 @dataclass(slots=True)
 class Refused:
-    """A page that did not answer, time and again."""
+    """A page that did not answer."""
 
     last: float
     times: int = 0
@@ -83,7 +83,7 @@ class Refused:
 
 
 class WallsSaved(msgspec.Struct):
-    """What is kept of walls."""
+    """The saved form of `Walls`."""
 
     patterns: dict[str, Answers]
     places: dict[str, list[str]]
@@ -91,16 +91,15 @@ class WallsSaved(msgspec.Struct):
 
 
 class Walls:
-    """Learns the patterns of all hosts from what visits bring."""
+    """Learns from visits which patterns of URLs do not answer."""
 
     def __init__(self, retry_after: float = 3600.0) -> None:
-        """`retry_after` is the first while, in seconds."""
+        """`retry_after` is the time to the second request for a page that did not answer, in seconds."""
         self.retry_after = retry_after
         self._patterns: dict[str, Answers] = {}
         self._places: dict[str, list[str]] = {}
         """Where redirects led, with the first pages that led there."""
         self._pages: dict[Url, Refused] = {}
-        self._texts = FirstTexts()
 
     def __repr__(self) -> str:
         return f"<Walls: {sum(one.is_wall for one in self._patterns.values())} in {len(self._patterns)} patterns>"
@@ -108,7 +107,7 @@ class Walls:
     # Asking.
 
     def at(self, url: Url) -> Answers | None:
-        """What is known of pages like this one, if it lies behind a wall."""
+        """Returns the answers of pages like this one if it lies behind a wall, else None."""
         own = self._patterns.get(pattern(url))
         if own is None or (own.pages < _PATIENCE and not own.answered):
             own = self._patterns.get(_whole(url))
@@ -116,8 +115,8 @@ class Walls:
                 return None
         return own if own is not None and own.is_wall else None
 
-    def asked_again(self, url: Url) -> float:
-        """When a page that did not answer may be asked again; 0 if it may be at any time."""
+    def next_request(self, url: Url) -> float:
+        """Returns when a page that did not answer may be requested again; 0 if it may be at any time."""
         refused = self._pages.get(url)
         if refused is None:
             return 0.0
@@ -125,27 +124,27 @@ class Walls:
         return refused.last + self.retry_after * 2.0 ** min(doubled, _LONGEST)
 
     def why(self, url: Url, now: float) -> str:
-        """Why a page, or pages like it, are hardly asked for, in words; empty if they are."""
-        known, again = self.at(url), self.asked_again(url)
+        """Says why a page, or pages like it, are hardly requested; empty if they are."""
+        known, again = self.at(url), self.next_request(url)
         if again > now:
             return f"it did not answer {self._pages[url].times} times, and is asked again in {again - now:.0f} s"
         if known is None:
             return ""
         return (
             f"pages like {pattern(url)} do not answer: {known.chance:.0%} of them are believed to, by {known.pages} that were "
-            f"asked; {known.passed} were passed by, {known.asked:.0%} are asked to see whether that still holds"
+            f"asked; {known.passed} were passed by, {known.requested:.0%} are asked to see whether that still holds"
         )
 
     # Deciding.
 
-    def pass_by(self, url: Url, now: float) -> bool:
-        """Whether a page that never answered is left alone; behind a wall most are."""
-        if self.asked_again(url) > now:
+    def skips(self, url: Url, now: float) -> bool:
+        """Whether to skip a page that never answered; behind a wall most are skipped."""
+        if self.next_request(url) > now:
             return True
         known = self.at(url)
         if known is None:
             return False
-        known.credit += known.asked
+        known.credit += known.requested
         if known.credit >= 1:
             known.credit -= 1
             return False
@@ -155,23 +154,24 @@ class Walls:
     # Learning.
 
     def learn(
-        self, url: Url, outcome: Outcome, now: float, *, first: bool, text_print: int = 0, for_good: bool = False
+        self, url: Url, outcome: Outcome, now: float, *, first: bool, is_copy: bool = False, for_good: bool = False
     ) -> None:
-        """A page was asked for; `first`: it was so for the first time, or had answered until now; `for_good`: it said that it
-        will never answer again."""
+        """Learns from a visit.
+
+        `first`: it is the first of the page, or the page answered until now; `is_copy`: another page of the host showed the
+        same text; `for_good`: the page says that it is gone for good.
+        """
         refused = self._pages.pop(url, None)
         if outcome in _NO_ANSWER:
             times = 1 if refused is None else refused.times + 1
             remember(self._pages, url, Refused(now, times, for_good), _REMEMBERED)
             if first:
                 self._count(url, answered=False)
-        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
-            copied = self._texts.stood_elsewhere(url, text_print)
-            if first or not copied:
-                self._count(url, answered=not copied)
+        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and (first or not is_copy):
+            self._count(url, answered=not is_copy)
 
     def redirected(self, url: Url, target: Url) -> None:
-        """A page led to another place; once several did to the same, it is no answer."""
+        """Learns from a redirect; once several pages lead to the same place, this is no answer."""
         place = target.partition("?")[0]
         sources = self._places.get(place, [])
         if url not in sources and len(sources) < _SAME_PLACE:
@@ -194,7 +194,7 @@ class Walls:
         return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages))
 
     def load(self, saved: bytes) -> None:
-        """Take over what another one learned."""
+        """Takes over what another one learned."""
         try:
             kept = msgspec.msgpack.decode(saved, type=WallsSaved)
         except msgspec.MsgspecError as error:
@@ -203,7 +203,7 @@ class Walls:
 
 
 def pattern(url: Url) -> str:
-    """Host and path of a URL, with `#` for numbers and `*` for whatever is no plain name; of its query the names."""
+    """Returns host and path of a URL, with `#` for numbers and `*` for what is no plain name; of its query the names."""
     path, _, query = url.partition("?")
     parts = path.split("/")
     shaped = "/".join([*parts[:3], *map(_shape, parts[3:])])

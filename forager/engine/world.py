@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from forager.clock import Clock
+from forager.clock import Clock, inline
 from forager.core.findings import Sighting
 from forager.core.page_row import LOOKS_APART
 from forager.engine.ingest import Ingest
 from forager.engine.scope import NO_ANSWER
+from forager.engine.stories import fetched
 from forager.pages.urls import canonical, host
-from forager.store.protocol import Found, Lease, Visit
+from forager.store.protocol import Found, Known, Lease, Visit
 from forager.terms import NOBODY, Channel, ForagerId, Outcome, Request, Response, Url, UrlId
 from forager.web.web import Web
 
@@ -56,7 +57,7 @@ class Shares:
 
     @asynccontextmanager
     async def turn(self, name: str, side: int) -> AsyncIterator[None]:
-        """Hold a slot of the host; wait for it if need be."""
+        """Waits for a slot of the host, and holds it inside the context."""
         host = self._hosts[name]
         if host.busy >= self.slots:
             waiter = asyncio.get_running_loop().create_future()
@@ -81,7 +82,7 @@ class Shares:
         host.spent[side] += 1
 
     def _leave(self, host: _Host) -> None:
-        """Give the slot to the next in turn, or free it."""
+        """Gives the slot to the next in turn, or frees it."""
         for side in sorted((0, 1), key=lambda side: host.spent[side] / max(self.weights[side], 1e-9)):
             queue = host.waiting[side]
             while queue:
@@ -93,22 +94,25 @@ class Shares:
 
 
 class WebWorld:
-    """What foragers and the recrawl cycle see of the live web; enter it with `async with`."""
+    """The live web as foragers and the recrawl cycle see it; enter it with `async with`."""
 
     def __init__(
         self,
         web: Web,
-        keeper: Ingest,
+        ingest: Ingest,
         clock: Clock,
         shares: Shares,
         sitemaps: Callable[[str], Sequence[str]] = lambda host: (),
+        recorded_from: Callable[[Url], float] | None = None,
     ) -> None:
-        """`sitemaps` tells which sitemaps the robots.txt of a host names."""
-        self.web, self.keeper, self.clock, self.shares, self.sitemaps = web, keeper, clock, shares, sitemaps
-        self.store, self.settings = keeper.store, keeper.settings
+        """`sitemaps` returns the sitemaps that the robots.txt of a host names.
+
+        `recorded_from` returns from when on a recorded web holds a page, inf for never; None: the web is open.
+        """
+        self.web, self.ingest, self.clock, self.shares, self.sitemaps = web, ingest, clock, shares, sitemaps
+        self.store, self.settings = ingest.store, ingest.settings
         self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
-        self.recorded_from: Callable[[Url], float] | None = None
-        """Says from when on a recorded web holds a page, inf for never; None: the web is open."""
+        self.recorded_from = recorded_from
         self.held_from: dict[UrlId, float] = {}
         """Pages that somebody wanted to see before they are in the recording, and from when on they are."""
         self._elsewhere: dict[UrlId, float] = {}
@@ -116,11 +120,12 @@ class WebWorld:
         self._hosts: set[str] = set()
         """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
+        self._reading = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._group: asyncio.TaskGroup | None = None
 
     def __repr__(self) -> str:
-        return f"<WebWorld {self.keeper!r}, {len(self._flights)} being fetched>"
+        return f"<WebWorld {self.ingest!r}, {len(self._flights)} being fetched>"
 
     async def __aenter__(self) -> Self:
         self._group = await self._stack.enter_async_context(asyncio.TaskGroup())
@@ -129,46 +134,45 @@ class WebWorld:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for the fetches in flight; their visits are kept."""
+        """Waits for the fetches in flight, whose visits are kept."""
         await self._stack.__aexit__(kind, error, trace)
 
     def drain(self) -> None:
-        """Begin no more fetches: the crawl is about to end."""
+        """Begins no more fetches: the crawl is about to end."""
         self._draining = True
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
-        """Look at pages, all at once; what was fetched by somebody a moment ago is not fetched again."""
-        joined = [id in self._flights for id in urls]
-        flights = [self._shared(id, by) for id in urls]
+        """Visits pages, all at once; a page fetched a moment ago is not fetched again."""
+        now, joined = self.clock.now(), [id in self._flights for id in urls]
+        flights = [self._shared(id, by, now) for id in urls]
         seen = [one if isinstance(one, Sighting) else await asyncio.shield(one) for one in flights]
-        if self.keeper.states is not None:
-            self.keeper.states.settle()
+        states = self.ingest.states
+        while states is not None and states.settle():  # noqa: ASYNC110  # links are left for another turn of the loop
+            await asyncio.sleep(0)
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
 
-    def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
-        """A sighting young enough to be shared, a fetch under way, or a new one."""
-        seen = self.keeper.sightings.get(id)
+    def _shared(self, id: UrlId, by: ForagerId, now: float) -> Sighting | asyncio.Task[Sighting]:
+        """Returns a sighting young enough to be shared, a fetch under way, or a new one."""
+        seen = self.ingest.sightings.get(id)
         if seen is not None:
-            is_list = seen.hub or self.keeper.is_list(id)
+            is_list = seen.hub or self.ingest.table.is_list(id)
             apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
-            corrections, url = self.keeper.corrections, self.store.url(id)
-            is_wanted = corrections is not None and corrections.wants(id, url)
-            if self.clock.now() - seen.when < apart and not is_wanted:
+            if now - seen.when < apart and not self.ingest.corrections.wants(id, self.store.url(id)):
                 return replace(seen, free=True)
         known = self.store.known(id)
         begin = max(self.held_from.get(id, -math.inf), self._elsewhere.get(id, -math.inf))
-        if begin > self.clock.now():
+        if begin > now:
             is_soon = begin < math.inf and id in self.held_from
-            return Sighting(id, self.clock.now(), ok=False, free=True, gone=not is_soon)
-        if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
-            return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
-        is_seed, now = known.channel is Channel.SEED, self.clock.now()
-        if known.version is None and not is_seed and self.keeper.walls.pass_by(known.url, now):
-            self.keeper.skipped.add(NO_ANSWER, known.url)
+            return Sighting(id, now, ok=False, free=True, gone=not is_soon)
+        if known.channel is Channel.LINK and self.ingest.scope.places.skips(known.url):
+            return Sighting(id, now, ok=False, free=True, gone=True)
+        is_new = known.version is None and known.channel is not Channel.SEED
+        if is_new and self.ingest.walls.skips(known.url, now):
+            self.ingest.skipped.add(NO_ANSWER, known.url)
             return Sighting(id, now, ok=False, free=True, gone=True)
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
-            work = self._fly(id, by)
+            work = self._fly(known, by)
             try:
                 flight = self._flights[id] = self._group.create_task(work)
             except RuntimeError:  # the crawl is coming down
@@ -177,30 +181,38 @@ class WebWorld:
             flight.add_done_callback(lambda _: self._flights.pop(id, None))
         return self._flights[id]
 
-    async def _fly(self, id: UrlId, by: ForagerId) -> Sighting:
-        """A visit in its turn: the fleet and the recrawl cycle share each host."""
-        async with self.shares.turn(host(self.store.url(id)), int(by == NOBODY)):
-            leases = [] if self._draining else await self.store.lease(1, self.clock.now(), only=[id])
-            if not leases:  # the crawl ends, or somebody else has it: nothing was asked
-                return Sighting(id, self.clock.now(), ok=False, free=True)
+    async def _fly(self, page: Known, by: ForagerId) -> Sighting:
+        """Visits a page in its turn: the fleet and the recrawl cycle share each host."""
+        async with self.shares.turn(host(page.url), int(by == NOBODY)):
+            now = self.clock.now()
+            leases = [] if self._draining else await self.store.lease(1, now, only=[page.id])
+            if not leases:  # the crawl ends, or somebody else has it: no request is made
+                return Sighting(page.id, now, ok=False, free=True)
             return await self.look(leases[0], by)
 
     async def look(self, lease: Lease, by: ForagerId = NOBODY) -> Sighting:
-        """Fetch a leased page and keep what it shows."""
+        """Fetches a leased page and keeps what it shows."""
         try:
             response = await self.web.fetch(Request(lease.url, lease.validators))
             if response.outcome is Outcome.UNRECORDED and self.recorded_from is not None:
                 return await self._not_yet(lease, response, self.recorded_from(response.url), by)
             await self._enter_sitemaps(lease)
+            await self._wait_to_read()
             if response.url == lease.url:
-                return await self.keeper.keep(self.store.known(lease.id), response, by)
+                return await self.ingest.keep(self.store.known(lease.id), response, by)
             return await self._moved(lease, response, by)
         except BaseException:
             await self.store.release([lease])
             raise
 
+    async def _wait_to_read(self) -> None:
+        """Returns in a turn of the loop in which no other page is read: many that arrive at once would hold it for long."""
+        if self.ingest.offload is not inline:  # nobody waits in simulated time
+            await self._reading.acquire()
+            asyncio.get_running_loop().call_soon(self._reading.release)
+
     async def _not_yet(self, lease: Lease, response: Response, begin: float, by: ForagerId) -> Sighting:
-        """A page is not in the recording by now: it is left alone until it is, and nothing was asked."""
+        """Leaves alone a page that is not in the recording by now, until it is."""
         self.held_from[lease.id] = begin
         if begin < math.inf:
             await self.store.release([lease])
@@ -209,20 +221,20 @@ class WebWorld:
         return Sighting(lease.id, response.asked, ok=False, free=True, gone=begin == math.inf)
 
     async def _enter_sitemaps(self, lease: Lease) -> None:
-        """The sitemaps of a host, once its robots.txt was read."""
+        """Enters the sitemaps of a host, once its robots.txt was read."""
         name = host(lease.url)
         if name in self._hosts:
             return
         self._hosts.add(name)
         now = self.clock.now()
         urls = (canonical(text, lease.url) for text in self.sitemaps(name))
-        chosen = [url for url in urls if url is not None and not self.keeper.scope.objection(url, 1)]
+        chosen = [url for url in urls if url is not None and not self.ingest.scope.objection(url, 1)]
         await self.store.put([Found(url, Channel.ROBOTS, now, lease.id, depth=1, due=now) for url in chosen])
 
     async def _moved(self, lease: Lease, response: Response, by: ForagerId) -> Sighting:
-        """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
+        """Follows a redirect: closes the visit to the old URL, and keeps the page under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
-        self.keeper.walls.redirected(lease.url, response.url)
+        self.ingest.walls.redirected(lease.url, response.url)
         if first.status in FOR_GOOD:
             self._elsewhere[lease.id] = now + MOVED_FOR
         closed = Visit(
@@ -234,16 +246,16 @@ class WebWorld:
             final_url=response.url,
             due=now + self.settings.retry_after,
         )
-        objection = self.keeper.scope.objection(response.url, lease.depth)
+        objection = self.ingest.scope.objection(response.url, lease.depth)
         if objection:
-            self.keeper.skipped.add(objection, response.url)
+            self.ingest.skipped.add(objection, response.url)
             found = []
         else:
             found = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
-        self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
+        self.ingest.note(fetched(replace(closed, status=first.status), lease.url))  # its new place is told by itself
         await self.store.ack(closed)
         if not found:
             return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
-        sighting = await self.keeper.keep(self.store.known(found[0]), response, by)
-        self.keeper.keep_sighting(lease.id, sighting)
+        sighting = await self.ingest.keep(self.store.known(found[0]), response, by)
+        self.ingest.keep_sighting(lease.id, sighting)
         return sighting

@@ -12,7 +12,8 @@ import numpy as np
 
 from forager.chance import stream
 from forager.gp.gp_settings import GPSettings
-from forager.gp.trees import ARITY, CONSTANTS, Symbol, Tree, canonical_tree, depth, end_of, graft, terminals_of
+from forager.gp.machine import program, values
+from forager.gp.trees import ARITY, CONSTANTS, Symbol, Tree, arity, children, depth, end_of, graft, terminals_of
 
 FUNCTIONS = tuple(ARITY)
 _TRIES = 20
@@ -44,6 +45,49 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "wlate", "pow", "rate", 0.5),  # between least summed delay and most documents
 )
 """What people would try first; evolution may do better."""
+
+
+def canonical_tree(tree: Tree) -> Tree:
+    """The tree in fewer words: constants folded, neutral elements dropped, arguments of + and * in a fixed order.
+
+    Every rule keeps the value of the tree exactly, so two trees with one form need to be evaluated only once.
+    """
+    if not arity(tree[0]):
+        return tree
+    parts = [canonical_tree(child) for child in children(tree)]
+    symbol = str(tree[0])
+    if all(isinstance(part[0], float) for part in parts):
+        folded = values(program((symbol, *(part[0] for part in parts))), np.zeros((0, 1)), np.zeros(1))
+        return (float(folded[0]) + 0.0,)  # + 0.0 turns −0.0 into 0.0
+    return (symbol, *parts[0]) if len(parts) == 1 else _binary(symbol, parts[0], parts[1])
+
+
+def _binary(symbol: str, left: Tree, right: Tree) -> Tree:
+    zero, one = (0.0,), (1.0,)
+    if symbol == "+" and zero in (left, right):
+        return right if left == zero else left
+    if symbol == "-" and right == zero:
+        return left
+    if symbol == "-" and left == right:
+        return zero
+    if symbol == "*" and zero in (left, right):
+        return zero
+    if symbol == "*" and one in (left, right):
+        return right if left == one else left
+    if symbol == "/" and zero in (left, right):
+        return zero
+    if symbol in ("/", "pow") and right == one:
+        return left
+    if symbol == "pow" and (left == one or right == zero):
+        return one
+    if symbol in "+*" and _key(right) < _key(left):
+        left, right = right, left
+    return (symbol, *left, *right)
+
+
+def _key(tree: Tree) -> tuple[int, tuple[tuple[int, str], ...]]:
+    """Smaller trees first, then by symbols; numbers before names."""
+    return len(tree), tuple((isinstance(symbol, str), str(symbol)) for symbol in tree)
 
 
 def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:

@@ -11,7 +11,8 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from math import expm1, log
+from functools import partial
+from multiprocessing.pool import Pool
 
 import numpy as np
 from numba import njit
@@ -43,44 +44,12 @@ from forager.kernel import compiled
 from forager.measures import discounts
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.document_watch import ESTIMATES, Watch, watch_of, watch_visit
+from forager.recrawl.poisson import likeliest_rate
 from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.simulate import clock_table, downloads, simulate
+from forager.recrawl.simulate import best_pages, clock_table, downloads, simulate
 from forager.recrawl.terminals import ALL, BASIC, EXTENDED, TRAILED, WATCHED
-
-_NEWTON_STEPS = 60
-_NEARLY = 1e-8
-"""A step of Newton's method, as a share of λ, after which no digit is wrong: the error shrinks by squaring."""
-
-
-@njit(cache=True, error_model="numpy")
-def _likeliest_rate(length, times, kinds, quiet, before):  # type: ignore[no-untyped-def]
-    """λ of one page, as `poisson.likeliest_rates` finds it, by Newton's method from what it was `before`.
-
-    Its updates were seen in `kinds` different lengths of intervals, each so many `times`; `quiet` is the time without.
-    """
-    updates, busy = 0.0, 0.0
-    for kind in range(kinds):
-        updates, busy = updates + times[kind], busy + times[kind] * length[kind]
-    if not updates or (quiet <= 0.0 and busy <= 0.0):
-        return 0.0
-    if quiet <= 0.0:
-        return -log(0.5 / (updates + 0.5)) * updates / busy
-    least = updates / (quiet + busy / 2.0)  # never above the solution; from there on it is reached from below
-    rate = max(before, least)
-    for _ in range(_NEWTON_STEPS):
-        surplus, slope = -quiet, 0.0
-        for kind in range(kinds):
-            if length[kind] > 0.0:
-                term = length[kind] / expm1(min(rate * length[kind], 700.0))
-                surplus += times[kind] * term
-                slope += times[kind] * term * (length[kind] + term)
-        step = surplus / max(slope, 1e-300)
-        rate = max(rate + step, least)
-        if abs(step) <= _NEARLY * rate:
-            break
-    return rate
 
 
 @njit(cache=True)
@@ -92,15 +61,6 @@ def _note_update(length, times, kinds, span):  # type: ignore[no-untyped-def]
             return kinds
     length[kinds], times[kinds] = span, 1.0
     return kinds + 1
-
-
-@njit(cache=True)
-def _best(score, last, k):  # type: ignore[no-untyped-def]
-    """The k highest scores, best first; ties: longer unvisited, then lower row."""
-    threshold = np.partition(score, len(score) - k)[len(score) - k]
-    rows = np.flatnonzero(score >= threshold)
-    rows = rows[np.argsort(last[rows], kind="mergesort")]
-    return rows[np.argsort(-score[rows], kind="mergesort")][:k]
 
 
 @compiled
@@ -136,7 +96,7 @@ def _simulate(
             chosen = np.arange(pages)
         else:
             evaluate(code, left, right, number, pages, float(cycle), watch.hours, clock, table, table[LAST], score)
-            chosen = _best(score, table[LAST], k)
+            chosen = best_pages(score, table[LAST], k)
         hits, gain = 0, 0.0
         for rank, page in enumerate(chosen):
             changed = outdated_at[page] <= cycle and cycle > 0
@@ -151,8 +111,9 @@ def _simulate(
                 else:
                     quiet[page] += end - since[page]
                 since[page] = end
-                table[RATE, page] = _likeliest_rate(
-                    length[page], times[page], kinds[page], quiet[page], table[RATE, page]
+                different = kinds[page]
+                table[RATE, page] = likeliest_rate(
+                    length[page, :different], times[page, :different], quiet[page], table[RATE, page]
                 )
             table[N, page] += 1.0
             table[X, page] += changed
@@ -307,19 +268,12 @@ def _measure(task: tuple[str, Tree]) -> float:
 def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Measurer]]:
     """A measurer for each judge, by name; with one process, measured right here."""
     if processes <= 1:
-        yield {name: _measurer_here(judge) for name, judge in judges.items()}
+        yield {name: partial(_measure_here, judge) for name, judge in judges.items()}
         return
     with _deaf_to_ctrl_c():
         workers = multiprocessing.get_context("spawn").Pool(processes, _begin, (judges,))
     with workers as pool:
-
-        def measurer(name: str) -> Measurer:
-            def measure(trees: Sequence[Tree]) -> list[float]:
-                return pool.map(_measure, [(name, tree) for tree in trees], chunksize=4)
-
-            return measure
-
-        yield {name: measurer(name) for name in judges}
+        yield {name: partial(_measure_there, pool, name) for name in judges}
 
 
 @contextmanager
@@ -332,8 +286,9 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, heard)
 
 
-def _measurer_here(judge: Judge) -> Measurer:
-    def measure(trees: Sequence[Tree]) -> list[float]:
-        return [judge(tree) for tree in trees]
+def _measure_here(judge: Judge, trees: Sequence[Tree]) -> list[float]:
+    return [judge(tree) for tree in trees]
 
-    return measure
+
+def _measure_there(pool: Pool, name: str, trees: Sequence[Tree]) -> list[float]:
+    return pool.map(_measure, [(name, tree) for tree in trees], chunksize=4)

@@ -55,30 +55,21 @@ def _take(group, wanted, filled, start, end, arena, taken, origin):  # type: ign
 @njit(cache=True)
 def _take_merged(groups, wanted, filled, start, end, arena, taken, origin, marks, home):  # type: ignore[no-untyped-def]
     """Take from several groups of one rank, page by page in the fixed order."""
-    few = len(groups) <= 4
     word, left = -1, np.uint64(0)
-    if not few:
-        for group in groups:
-            for i in range(start[group], end[group]):
-                page = arena[i]
-                marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
-                home[page] = group
+    for group in groups:
+        for i in range(start[group], end[group]):
+            page = arena[i]
+            marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
+            home[page] = group
     for rank in range(filled, filled + wanted):
-        best = -1
-        if few:
-            for group in groups:
-                if start[group] < end[group] and (best < 0 or arena[start[group]] < arena[start[best]]):
-                    best = group
-        else:
-            while not left:
-                word += 1
-                left = marks[word]
-            best = home[(word << 6) + first_bit(left)]
-            left &= left - np.uint64(1)
-        taken[rank], origin[rank] = arena[start[best]], best
-        start[best] += 1
-    if not few:
-        marks[:] = 0
+        while not left:
+            word += 1
+            left = marks[word]
+        page = (word << 6) + first_bit(left)
+        left &= left - np.uint64(1)
+        taken[rank], origin[rank] = page, home[page]
+        start[home[page]] += 1
+    marks[:] = 0
     return filled + wanted
 
 
@@ -158,7 +149,7 @@ def _heir(old, born, changed, cycle, kept, states, bits, index):  # type: ignore
 
 @njit(cache=True, inline="always")
 def _outlook(history, page, since, cycle):  # type: ignore[no-untyped-def]
-    """Whether a page changed after `since` up to `cycle`, and the cycle of its next change; for logs of many words.
+    """Whether a page changed after `since` up to `cycle`, and the cycle of its next change.
 
     `history[w, page]` has bit b set if the page changes in cycle 64·w + b.
     """
@@ -187,21 +178,11 @@ def _look(choice, filled, last, cycle, history, expiring, discount, heard, marks
     is counted, so that no count has to wait for the memory of another page.
     """
     taken, origin, coming = choice
-    everything = np.uint64(0xFFFFFFFFFFFFFFFF)
-    until = everything >> np.uint64(63 - (cycle & 63))
-    after = everything << np.uint64((cycle + 1) & 63) if cycle != 63 else np.uint64(0)
-    one, words, share = len(history) == 1, history[0], np.arange(2.0)
+    share = np.arange(2.0)
     hits, gain = np.int64(0), 0.0
     for rank in range(filled):
         page, old = taken[rank], origin[rank]
-        since = np.int64(last[old])
-        if one:
-            word = words[page]
-            hit = np.int64(word & until & everything << np.uint64(since + 1) != np.uint64(0))
-            coming[rank] = first_bit(word & after)
-        else:
-            hit, following = _outlook(history, page, since, cycle)
-            coming[rank] = following
+        hit, coming[rank] = _outlook(history, page, np.int64(last[old]), cycle)
         gain += discount[rank] * share[hit]
         hits += hit
         origin[rank] = 2 * old + hit

@@ -13,9 +13,9 @@ import numpy as np
 
 from forager.arrays import FloatArray
 from forager.errors import InputError
-from forager.gp.evolve import Generation, Measured, Measurer, Memory, evolve
+from forager.gp.evolve import Generation, Measured, Measurer, Memory, canonical_tree, evolve
 from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Selection
-from forager.gp.trees import Tree, canonical_tree, children, end_of, graft
+from forager.gp.trees import Tree, children, end_of, graft
 from forager.recrawl.change_log import ChangeLog
 
 

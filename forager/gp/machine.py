@@ -1,7 +1,11 @@
 """Trees evaluated by a small compiled machine: no numpy call per function, so few rows cost next to nothing.
 
-A program is a list of steps over rows; a row stands for a page or a group of pages. Functions and terminals are those
-of `gp.trees` and `recrawl.terminals`; results may differ from theirs in the last bit.
+A program is a list of steps over rows; a row stands for a page or a group of pages.
+
+The functions are protected: from numbers within ±1e150 they make finite numbers. Division and log return 0 outside
+their domain (stated); powers and exponentials are clipped to ±LIMIT (our reading), and so are products and quotients.
+Sums are not: a tree would have to be a hundred levels deep to bring clipped numbers beyond 1e150. A power of a negative
+base is 0 unless its exponent is whole.
 
 A crawl calls it too. Where compiled code of `gp.grouped` calls it, numba does not see that this file has changed: whoever
 edits it deletes `__pycache__/*.nb*` here.
@@ -13,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Tree
-from forager.kernel import compiled, inlined
-from forager.recrawl.formula import prepared
+from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Symbol, Tree, arity, children
+from forager.kernel import compiled, inlined, inner
 from forager.recrawl.list_estimates import waiting
 from forager.recrawl.terminals import PRIOR
 
@@ -89,7 +92,18 @@ class Program(NamedTuple):
 
 def program(tree: Tree, cycle: float = 3600.0) -> Program:
     """The tree with equal subtrees evaluated once."""
-    steps = prepared(tree).steps
+    steps: list[tuple[Symbol, int, int]] = []
+    known: dict[Tree, int] = {}
+
+    def place(part: Tree) -> int:
+        if part not in known:
+            below = [place(child) for child in children(part)] if arity(part[0]) else []
+            left, right = (*below, -1, -1)[:2]
+            steps.append((part[0], left, right))
+            known[part] = len(steps) - 1
+        return known[part]
+
+    place(tree)
     code = [_NUMBER if isinstance(symbol, float) else (*_CODES, *_TERMINALS).index(symbol) for symbol, _, _ in steps]
     return Program(
         np.array(code, dtype=np.int64),
@@ -112,7 +126,7 @@ def _clipped(value: float) -> float:
 
 @inlined
 def _power(a: float, b: float) -> float:
-    """As `trees.power`, in steps that leave the compiler no branch."""
+    """a to the b, 0 where that is not a real number, in steps that leave the compiler no branch."""
     raised = min((abs(a) if a != 0.0 else 1.0) ** b, LIMIT)
     odd = b * 0.5 != math.floor(b * 0.5)
     negative = (-raised if odd else raised) if b == math.floor(b) else 0.0
@@ -131,7 +145,14 @@ def _busy_time(now: float, last: float, clock: FloatArray) -> float:
     return passed
 
 
-@compiled
+@inlined
+def _copied(values: FloatArray, count: int, out: FloatArray) -> None:
+    """Copies the first values; numba would allocate memory for an assignment."""
+    for i in range(count):
+        out[i] = values[i]
+
+
+@inner
 def _terminal(
     name: int, count: int, now: float, hours: float, clock: FloatArray, columns: FloatArray, out: FloatArray
 ) -> None:
@@ -139,9 +160,9 @@ def _terminal(
     n, X_, last, first = columns[N], columns[X], columns[LAST], columns[FIRST]
     clocked = clock.shape[1] > 0
     if name == 0:
-        out[:count] = n[:count]
+        _copied(n, count, out)
     elif name == 1:
-        out[:count] = X_[:count]
+        _copied(X_, count, out)
     elif name == 2:
         for i in range(count):
             out[i] = now - last[i]
@@ -181,7 +202,7 @@ def _terminal(
         for i in range(count):
             out[i] = now - changed[i]
     elif name == 13:
-        out[:count] = columns[NEWS, :count]
+        _copied(columns[NEWS], count, out)
     elif name == 14:
         documents = columns[DOCUMENTS]
         for i in range(count):
@@ -190,9 +211,9 @@ def _terminal(
         for i in range(count):
             out[i] = clock[0, int(now)] if clocked else columns[HOUR, i]
     elif name == 16:
-        out[:count] = columns[HUB, :count]
+        _copied(columns[HUB], count, out)
     elif name == 17:
-        out[:count] = columns[INLINKS, :count]
+        _copied(columns[INLINKS], count, out)
     elif name == 18:
         rate_, update = columns[RATE], columns[UPDATE]
         for i in range(count):
@@ -205,19 +226,19 @@ def _terminal(
         for i in range(count):
             out[i] = _busy_time(now, last[i], clock) if clocked else columns[BUSY, i]
     elif name == 21:
-        out[:count] = columns[HAZARD, :count]
+        _copied(columns[HAZARD], count, out)
     elif name == 22:
         for i in range(count):
             busy = _busy_time(now, last[i], clock) if clocked else columns[BUSY, i]
             saved = waiting((now - last[i]) * hours, columns[HAZARD, i] / hours, LONGEST)
             out[i] = columns[NEWS, i] * busy * saved
     elif name == 23:
-        out[:count] = columns[ELSEWHERE, :count]
+        _copied(columns[ELSEWHERE], count, out)
     else:
-        out[:count] = columns[LENGTH, :count]
+        _copied(columns[LENGTH], count, out)
 
 
-@compiled
+@inner
 def _function(name: int, count: int, a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     if name == _ADD:
         for i in range(count):
@@ -261,13 +282,14 @@ def evaluate(
     `last` is their last visit, `hours` the length of a cycle, `clock` tells of every cycle its hour of the day and the busy
     time that has passed, or is empty. Of the table only the fields that the program reads are looked at.
     """
-    work, columns = np.empty((len(code), _BLOCK)), np.zeros((len(FIELDS), _BLOCK))
+    most = min(_BLOCK, rows)
+    work, columns = np.empty((len(code), most)), np.zeros((len(FIELDS), most))
     read = np.zeros(len(FIELDS), dtype=np.bool_)
     for name in code:
         if name >= _FIRST:
             read |= _READ[name - _FIRST]
     for at in range(0, rows, _BLOCK):
-        count = min(_BLOCK, rows - at)
+        count = min(most, rows - at)
         columns[LAST, :count] = last[at : at + count]
         for field in range(len(table)):
             if read[field]:
@@ -281,3 +303,10 @@ def evaluate(
             else:
                 _terminal(name - _FIRST, count, now, hours, clock, columns, out)
         score[at : at + count] = work[len(code) - 1, :count]
+
+
+def values(tree: Program, table: FloatArray, last: FloatArray, now: float = 0.0, hours: float = 1.0) -> FloatArray:
+    """The value of a program in every row; without a clock."""
+    score = np.empty(len(last))
+    evaluate(tree.code, tree.left, tree.right, tree.number, len(last), now, hours, CLOCKLESS, table, last, score)
+    return score

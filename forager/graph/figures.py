@@ -39,9 +39,7 @@ class GraphFigures:
     out_exponent: float
 
 
-def graph_figures(
-    source: IntArray, target: IntArray, rng: np.random.Generator, *, sources: int = SOURCES
-) -> GraphFigures:
+def graph_figures(source: IntArray, target: IntArray, rng: np.random.Generator) -> GraphFigures:
     """All figures of the graph with these links."""
     names, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     count = len(names)
@@ -51,7 +49,7 @@ def graph_figures(
         count,
         len(pair),
         clustering(source, target, count),
-        mean_path(source, target, count, rng, sources=sources),
+        mean_path(source, target, count, rng),
         exponent(np.bincount(target, minlength=count)),
         exponent(np.bincount(source, minlength=count)),
     )

@@ -27,6 +27,24 @@ class Regression(StrEnum):
 
     TREE = "tree"  # the paper's choice for Wikipedia
     BOOSTING = "boosting"
+    ONLINE = "online"  # linear, learned from one page after the other, as the paper also has it
+
+
+class OnlineRegression:
+    """Linear least squares, learned from one row after the other (recursive least squares)."""
+
+    def fit(self, table: FloatArray | IntArray, wanted: FloatArray) -> None:
+        rows = np.column_stack([table, np.ones(len(table))])
+        self._weights, spread = np.zeros(rows.shape[1]), 1e6 * np.eye(rows.shape[1])
+        for row, value in zip(rows, wanted.tolist(), strict=True):
+            towards = spread @ row
+            gain = towards / (1 + row @ towards)
+            self._weights += gain * (value - row @ self._weights)
+            spread -= np.outer(gain, towards)
+
+    def predict(self, table: FloatArray | IntArray) -> FloatArray:
+        predicted: FloatArray = table @ self._weights[:-1] + self._weights[-1]
+        return predicted
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +52,8 @@ class LearnedSettings:
     """How ML is trained."""
 
     regression: Regression = Regression.TREE
-    """`tree`, stated by the paper, or `boosting`: gradient-boosted trees, ours."""
+    """`tree`, stated by the paper, `online`: a linear regression that sees each
+    training page once, named by the paper too; `boosting`: gradient-boosted trees, ours."""
     training_share: Share = 0.65
     """Share of the frontier with known impact for training; the rest is for judging; stated by the paper."""
     leaf_pages: Count = 20
@@ -63,9 +82,11 @@ def learned_rank(
     return Ranking(scores, sum(feature.iterations for feature in features))
 
 
-def _model(settings: LearnedSettings) -> DecisionTreeRegressor | HistGradientBoostingRegressor:
+def _model(settings: LearnedSettings) -> DecisionTreeRegressor | HistGradientBoostingRegressor | OnlineRegression:
     if settings.regression is Regression.TREE:
         return DecisionTreeRegressor(min_samples_leaf=settings.leaf_pages, random_state=0)
+    if settings.regression is Regression.ONLINE:
+        return OnlineRegression()
     return HistGradientBoostingRegressor(min_samples_leaf=settings.leaf_pages, random_state=0, early_stopping=False)
 
 

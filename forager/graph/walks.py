@@ -26,7 +26,7 @@ import numpy as np
 from pydantic import Field
 
 from forager.arrays import FloatArray, IntArray
-from forager.graph.graph import Cores, Graph, Sums
+from forager.graph.graph import Graph
 from forager.units import Count, Share
 
 
@@ -46,8 +46,6 @@ class WalkSettings:
     """Stop when the scores of D, which sum to at most 1, change by no more than this in total (L1); ours."""
     max_iterations: Count = 500
     """Maximum number of steps; ours."""
-    cores: Cores = "all"
-    """`one` leaves the other cores to other work; the scores are the same; ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,86 +86,40 @@ def converge(
 
     If `lossless`, what is not passed along links is spread evenly, so that the scores sum to 1.
     """
-    votes = Sums(graph.into, graph.downloaded, settings.cores)
-    hand_on = _Votes(graph, a, b, settings.cores)
-    restart = _Restart(graph, a if lossless else None, settings.alpha)
-    x, y = _first(graph, restart, start), np.zeros(graph.pages)
+    share = 1 / max(1, graph.size)
+    handed_on = a * graph.out_degree if lossless else None
+    itself = 0.0 if b is None else b * graph.in_degree
+    """What a page gives itself: a page has no virtual edge to itself."""
+
+    def restart(x: FloatArray) -> float:
+        """What every page gets besides votes."""
+        if handed_on is None:
+            return (1 - settings.alpha) * share
+        return (1 - float(np.einsum("i,i->", handed_on, x))) * share  # not @: its result depends on the number of cores
+
+    def votes(x: FloatArray) -> FloatArray:
+        """a∘x + A(b∘x): the second part passes on what the pages that a page links to give each other."""
+        return a * x if b is None else a * x + graph.out @ (b * x)
+
+    x = _first(graph, share if lossless else (1 - settings.alpha) * share, start)
     iterations, residual = 0, np.inf
     while residual > settings.tolerance and iterations < settings.max_iterations:
-        votes.of(hand_on.along_links(x), y, restart.of(x))
-        hand_on.take_back(x, y)
-        x -= y
-        residual = float(np.abs(x, out=x).sum())
-        x, y = y, x
+        y = np.where(graph.downloaded, graph.into @ votes(x) + restart(x) - itself * x, 0.0)
+        residual = float(np.abs(y - x).sum())
+        x = y
         iterations += 1
-    _carry_over(graph, hand_on.along_links(x), restart.of(x), x, settings.cores)
+    scores = graph.into @ votes(x) + restart(x)
+    x[graph.frontier] = scores[graph.frontier]  # one last step, as pages of the frontier do not vote
     return Ranking(x, iterations, residual)
 
 
-class _Restart:
-    """What every page gets in a step besides votes: (1 − α)/n, or an equal share of everything that `a` does not pass
-    on."""
-
-    def __init__(self, graph: Graph, a: FloatArray | None, alpha: float) -> None:
-        self._pages = max(1, graph.size)
-        self._constant = (1 - alpha) / self._pages
-        self._handed = None if a is None else a * graph.out_degree
-
-    @property
-    def first(self) -> float:
-        """Initial score."""
-        return self._constant if self._handed is None else 1 / self._pages
-
-    def of(self, x: FloatArray) -> float:
-        if self._handed is None:
-            return self._constant
-        handed_on = float(np.einsum("i,i->", self._handed, x))  # not @: its result depends on the number of cores
-        return (1 - handed_on) / self._pages
-
-
-class _Votes:
-    """What each page gives to each of its links in one step; reuses its buffers, so a step allocates nothing."""
-
-    def __init__(self, graph: Graph, a: FloatArray, b: FloatArray | None, cores: Cores) -> None:
-        self._a, self._b = a, b
-        self._votes = np.zeros(graph.pages)
-        if b is not None:
-            self._co_citing = Sums(graph.out, graph.downloaded, cores)
-            self._in_degree = graph.in_degree
-            self._buffer = np.empty(graph.pages)
-
-    def along_links(self, x: FloatArray) -> FloatArray:
-        """a∘x + A(b∘x): the second part passes on what the pages that a page links to give each other."""
-        if self._b is None:
-            return np.multiply(self._a, x, out=self._votes)
-        np.multiply(self._b, x, out=self._buffer)
-        self._co_citing.of(self._buffer, self._votes)  # rows outside D stay 0
-        np.multiply(self._a, x, out=self._buffer)
-        self._votes += self._buffer
-        return self._votes
-
-    def take_back(self, x: FloatArray, y: FloatArray) -> None:
-        """Subtracts from `y` what a page gave itself, because a page has no virtual edge to itself."""
-        if self._b is not None:
-            np.multiply(self._b, self._in_degree, out=self._buffer)
-            self._buffer *= x
-            y -= self._buffer
-
-
-def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> FloatArray:
+def _first(graph: Graph, fresh: float, start: Ranking | None) -> FloatArray:
     """Initial scores, 0 outside D: earlier ones where known."""
-    x = np.where(graph.downloaded, restart.first, 0.0)
+    x = np.where(graph.downloaded, fresh, 0.0)
     if start is not None:
         known = min(x.size, start.scores.size)
         x[:known] = np.where(graph.downloaded[:known] & (start.scores[:known] > 0), start.scores[:known], x[:known])
     return x
-
-
-def _carry_over(graph: Graph, votes: FloatArray, base: float, x: FloatArray, cores: Cores) -> None:
-    """One step from D to the frontier, whose pages do not vote."""
-    in_frontier = np.zeros(graph.pages, dtype=np.bool_)
-    in_frontier[graph.frontier] = True
-    Sums(graph.into, in_frontier, cores).of(votes, x, base)
 
 
 def random_rank(graph: Graph, rng: np.random.Generator) -> Ranking:
@@ -179,10 +131,10 @@ def in_degree(graph: Graph) -> Ranking:
     return Ranking(graph.in_degree.astype(np.float64))
 
 
-def page_rank(graph: Graph, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def page_rank(graph: Graph, settings: WalkSettings) -> Ranking:
     """PageRank on D ∪ F, summing to 1; a page without known links, such as the frontier, votes for all pages equally."""
     votes = settings.alpha * reciprocal(graph.out_degree)
-    return converge(graph, votes, None, settings, start=start, lossless=True)
+    return converge(graph, votes, None, settings, lossless=True)
 
 
 def reciprocal(numbers: IntArray | FloatArray) -> FloatArray:
@@ -191,9 +143,9 @@ def reciprocal(numbers: IntArray | FloatArray) -> FloatArray:
     return np.divide(1.0, numbers, out=values, where=numbers > 0)
 
 
-def random_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def random_walk(graph: Graph, impact: FloatArray, settings: WalkSettings) -> Ranking:
     """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not used."""
-    return converge(graph, _votes(graph, impact, settings), None, settings, start=start)
+    return converge(graph, _votes(graph, impact, settings), None, settings)
 
 
 def enriched_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
@@ -203,9 +155,9 @@ def enriched_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, star
     return converge(graph, along, across if settings.omega < 1 else None, settings, start=start)
 
 
-def virtual_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def virtual_walk(graph: Graph, impact: FloatArray, settings: WalkSettings) -> Ranking:
     """RW on virtual edges alone: RW-EG with ω = 0."""
-    return enriched_walk(graph, impact, replace(settings, omega=0.0), start)
+    return enriched_walk(graph, impact, replace(settings, omega=0.0))
 
 
 def impact_factor(graph: Graph, impact: FloatArray, degree: FloatArray, settings: WalkSettings) -> FloatArray:
@@ -217,11 +169,9 @@ def impact_factor(graph: Graph, impact: FloatArray, degree: FloatArray, settings
     return factor
 
 
-def virtual_degree(graph: Graph, cores: Cores = "all") -> FloatArray:
+def virtual_degree(graph: Graph) -> FloatArray:
     """Σ_k w_ik of each downloaded page: Aᵀ(A·1) − indegree; 0 elsewhere."""
-    degree = np.zeros(graph.pages)
-    Sums(graph.into, graph.downloaded, cores).of(graph.out_degree.astype(np.float64), degree)
-    return degree - np.where(graph.downloaded, graph.in_degree, 0)
+    return np.where(graph.downloaded, graph.into @ graph.out_degree - graph.in_degree, 0.0)
 
 
 def _votes(graph: Graph, impact: FloatArray, settings: WalkSettings) -> FloatArray:
@@ -232,5 +182,5 @@ def _votes(graph: Graph, impact: FloatArray, settings: WalkSettings) -> FloatArr
 
 def _virtual_votes(graph: Graph, impact: FloatArray, settings: WalkSettings) -> FloatArray:
     """α F'_i / Σ_k w_ik: what a page gives over each virtual edge of weight 1."""
-    degree = virtual_degree(graph, settings.cores)
+    degree = virtual_degree(graph)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)

@@ -20,7 +20,7 @@ from forager.importers.identity import with_documents
 from forager.importers.streams import ImportTally
 from forager.importers.table_columns import as_bytes, mapped
 from forager.pages.urls import canonical
-from forager.tape.build import TapeBuilder
+from forager.tape.build import TapeBuilder, version_rows
 from forager.tape.tape import Tape
 from forager.terms import Dated, DateSource, Kind, Url
 
@@ -126,9 +126,15 @@ class Collector:
         self._name("not a time", captures, (page >= 0) & ~timed, captures.said)
         sound = (page >= 0) & timed
         self.tally.records += int(sound.sum())
-        digest = captures.digest[sound]
         self.builder.add_many(
-            page[sound], captures.time[sound], digests=digest, text_prints=digest, gone=captures.gone[sound]
+            version_rows(
+                int(sound.sum()),
+                owner=page[sound],
+                time=captures.time[sound],
+                digest=captures.digest[sound],
+                text_print=captures.digest[sound],
+                gone=captures.gone[sound],
+            )
         )
 
     def tape(self, identity: str | None, *, merge: bool = True) -> Tape:

@@ -6,7 +6,6 @@ Whatever is wrong with a file ends in one `InputError` that names it.
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,20 +18,11 @@ from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.errors import InputError
 from forager.graph.graph import HIGHEST, UNKNOWN, EdgeList, Names
 from forager.graph.methods import Overlap, Queries
+from forager.importers.table_columns import readable
 
 ColumnBatch = Mapping[str, pa.Array]
 
 _PEEK = 1 << 16
-
-
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turns what goes wrong while this file is read into an `InputError`."""
-    try:
-        yield
-    except (OSError, EOFError, UnicodeDecodeError, pa.ArrowException) as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(f"{path}: cannot be read: {lines[0]}") from error
 
 
 class EdgeTable:

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from forager.arrays import FloatArray, IntArray, PrintArray
+from forager.arrays import BoolArray, FloatArray, IntArray, PrintArray
 from forager.errors import InputError
 from forager.importers import indexes
 from forager.importers.collector import Captures, Collector
@@ -30,6 +30,7 @@ from forager.importers.table_columns import flags, moments, prints, table_batche
 from forager.importers.warcs import WarcReader, read_warc
 from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
+from forager.tape.tape_world import LIST_KINDS
 
 TIME, CHANGED, DIGEST = ("time", "timestamp", "at"), ("changed",), ("digest", "hash", "checksum")
 _NAMES = {"url": ("url", "page"), "time": TIME, "changed": CHANGED, "digest": DIGEST, "gone": ("gone",)}
@@ -286,7 +287,7 @@ def _unknown(stream: ByteStream) -> str:
     name = stream.source.name
     if not stream.head:
         return f"{name}: cannot be unpacked: {stream.trouble}" if stream.trouble else f"{name}: is empty"
-    return f"{name}: is no WARC, ARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
+    return f"{name}: looks like no WARC, ARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest)"
 
 
 def _captures(stream: ByteStream, format: Format, tally: ImportTally, beside: Set[str]) -> Iterator[Captures]:
@@ -318,9 +319,24 @@ def histories(name: str) -> Iterator[Captured]:
 
 
 def _pages(tape: Tape) -> Iterator[Captured]:
-    begin, urls = np.asarray(tape.version_start), tape.urls()
+    begin, urls, lists = np.asarray(tape.version_start), tape.urls(), np.isin(tape.url_kind, LIST_KINDS)
     for page, url in enumerate(urls):
         part = slice(int(begin[page]), int(begin[page + 1]))
         if part.start < part.stop:
             when = np.asarray(tape.time[part])
-            yield Captured(url, when, changes(np.asarray(tape.digest[part]), np.asarray(tape.gone[part])))
+            changed = changes(np.asarray(tape.digest[part]), np.asarray(tape.gone[part]))
+            if lists[page]:
+                changed &= _new_links(tape, part)
+            yield Captured(url, when, changed)
+
+
+def _new_links(tape: Tape, part: slice) -> BoolArray:
+    """Which versions of a list have a link that none before had: other content alone is no change of a list. All, if no
+    links of it are known."""
+    seen: set[int] = set()
+    found: list[bool] = []
+    for version in range(part.start, part.stop):
+        links = set() if tape.gone[version] else set(tape.links_of(version).tolist())
+        found.append(not links <= seen)
+        seen |= links
+    return np.array(found) | (not seen)

@@ -58,13 +58,12 @@ def _met(
     link_set: Int32Array,
     link_start: IntArray,
     links: Int32Array,
-    first: FloatArray,
-    new: BoolArray,
-    fresh: Int32Array,
-) -> None:
-    """Fill in when each page was first linked to, whether that link was new, and how many new links each version shows."""
-    owner = np.full(len(first), -1, np.int64)
-    for page in range(len(begin) - 1):
+) -> tuple[FloatArray, BoolArray, Int32Array]:
+    """When each page was first linked to, whether that link was new, and how many new links each version shows."""
+    pages = len(begin) - 1
+    first, new, fresh = np.full(pages, np.inf), np.zeros(pages, np.bool_), np.zeros(len(time), np.int32)
+    owner = np.full(pages, -1, np.int64)
+    for page in range(pages):
         seen, before = False, -1
         for version in range(begin[page], begin[page + 1]):
             if gone[version]:
@@ -80,6 +79,7 @@ def _met(
                     if at < first[link] or (at == first[link] and seen):
                         first[link], new[link] = at, seen
             seen, before = True, chosen
+    return first, new, fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +99,13 @@ class LinksMet:
 
     @classmethod
     def of(cls, tape: Tape) -> "LinksMet":
-        first, new = np.full(tape.pages, np.inf), np.zeros(tape.pages, np.bool_)
-        fresh = np.zeros(tape.versions, np.int32)
-        _met(
+        first, new, fresh = _met(
             np.asarray(tape.version_start),
             np.asarray(tape.time),
             np.asarray(tape.gone),
             np.asarray(tape.link_set),
             np.asarray(tape.link_start),
             np.asarray(tape.links),
-            first,
-            new,
-            fresh,
         )
         owner = tape.owners()
         begun = np.full(tape.pages, np.inf)
@@ -156,10 +151,8 @@ def with_documents(
     met = LinksMet.of(tape)
     identity = identity or told_identity(tape, met)
     kind, published = np.array(tape.url_kind), np.array(tape.published)
-    if identity in (
-        "text",
-        "version",
-    ):  # what looks like a list is a text too, and a day that it mentions is not its date
+    if identity in ("text", "version"):
+        # what looks like a list is a text too, and a day that it mentions is not its date
         if kinds == "read":
             kind[kind == _HUB] = _OTHER
         if len(mentions):

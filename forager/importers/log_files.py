@@ -29,7 +29,7 @@ from forager.errors import InputError
 from forager.importers.files import CHANGED, DIGEST, TIME, Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
-from forager.importers.table_columns import files_of, moments
+from forager.importers.table_columns import files_of, moments, readable
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
 from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed
@@ -57,7 +57,7 @@ class LogTable:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with readable(path):
             match path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix:
                 case ".parquet":
                     table = pa.parquet.read_table(path)
@@ -68,8 +68,6 @@ class LogTable:
                     table = pa.csv.read_csv(path, convert_options=_as_text(path))
             table.validate(full=True)
             self.names = [name.strip().lower() for name in table.column_names]
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-            raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
         twice = next((name for name in self.names if self.names.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"{path}: has more than one column {twice}; keep one of them")
@@ -270,7 +268,7 @@ def _changes(table: LogTable, page: IntArray, moment: NDArray[np.generic]) -> Bo
     return changed
 
 
-_INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
+_TABLES = (Format.CSV, Format.PARQUET, Format.JSON_LINES, Format.UNKNOWN)
 
 
 def read_log(
@@ -310,7 +308,7 @@ def _tape(path: Path) -> Tape | None:
         if path.suffix == ".npz":
             return None
         with opened(found[0]) as stream:
-            if sniff(stream.head) not in _INDEXES:
+            if sniff(stream.head) in _TABLES:
                 return None
     imported = import_files(found, origin=path.name)
     if not imported.tape.versions:

@@ -60,8 +60,9 @@ def sources(names: Sequence[str]) -> list[Source]:
         if name == STDIN:
             found.append(Source("standard input", None))
         elif path.is_dir():
-            inside = sorted(one for one in path.rglob("*") if one.is_file() and not _is_hidden(one.relative_to(path)))
-            found += [Source(str(one), one) for one in inside]
+            inside = sorted(one for one in path.rglob("*") if one.is_file())
+            hidden = [any(part.startswith(".") for part in one.relative_to(path).parts) for one in inside]
+            found += [Source(str(one), one) for one, is_hidden in zip(inside, hidden, strict=True) if not is_hidden]
         elif path.exists():
             found.append(Source(name, path))
         else:
@@ -69,10 +70,6 @@ def sources(names: Sequence[str]) -> list[Source]:
     if not found:
         raise InputError(f"{' '.join(names) or 'import'}: there is no file to read")
     return found
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 class _Counted:
@@ -278,10 +275,10 @@ class Block:
                 yield number, tidy
 
 
-def blocks(stream: ByteStream, tally: ImportTally, *, size: int = BLOCK) -> Iterator[Block]:
-    """Blocks of about `size` bytes; lines that are too long are counted as broken and dropped."""
+def blocks(stream: ByteStream, tally: ImportTally) -> Iterator[Block]:
+    """Blocks of about `BLOCK` bytes; lines that are too long are counted as broken and dropped."""
     name, first, rest, skipping = stream.source.name, 1, b"", False
-    while content := stream.filled(size):
+    while content := stream.filled(BLOCK):
         if skipping:
             end = content.find(b"\n") + 1
             if not end:

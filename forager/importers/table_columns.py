@@ -9,11 +9,12 @@ understood or believed.
 """
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from xxhash import xxh3_64_intdigest
 from forager.arrays import BoolArray, FloatArray, PrintArray
 from forager.errors import InputError
 from forager.importers.streams import ByteStream, ImportTally, Utf8File
+from forager.web.web import http_date
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
@@ -81,8 +83,19 @@ def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) 
 
 
 def trouble_of(error: Exception) -> str:
-    """What an error says in its first line."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    """What an error says in its first line; what the system says, if it is the system's."""
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns what goes wrong while this file is read into an `InputError`."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {trouble_of(error)}") from error
 
 
 def _parquet(stream: ByteStream, choose: ColumnChoice) -> Iterator[tuple[dict[str, pa.Array], int]]:
@@ -95,13 +108,9 @@ def _parquet(stream: ByteStream, choose: ColumnChoice) -> Iterator[tuple[dict[st
             raise InputError(
                 f"{stream.source.name}: the column {one.name} holds {one.type}, not text, numbers or times"
             )
-    names, texts = (
-        [one.name for one in fields],
-        [one.name for one in fields if pa.types.is_string(one.type) or pa.types.is_binary(one.type)],
-    )
-    file = pyarrow.parquet.ParquetFile(
-        source, read_dictionary=texts
-    )  # a text is read once, however often it stands there
+    names = [one.name for one in fields]
+    texts = [one.name for one in fields if is_text(one.type)]  # each is read once, however often it stands there
+    file = pyarrow.parquet.ParquetFile(source, read_dictionary=texts)
     count, size, rows = file.metadata.num_rows, stream.source.size, 0
     empty = pa.RecordBatch.from_pylist([], pa.schema(fields))
     for batch in file.iter_batches(_BATCH, columns=names) if count else iter([empty]):
@@ -272,11 +281,8 @@ def http_moment(text: str) -> float:
     """`Tue, 20 Jun 2000 18:02:59 GMT`, as TimeMaps write it; ISO 8601 will do as well."""
     if _ISO.match(text):
         return time_of(text)
-    try:
-        said = parsedate_to_datetime(text)
-        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return np.nan
+    said = http_date(text)
+    return np.nan if said is None else said
 
 
 def believed(seconds: NDArray[np.generic]) -> FloatArray:

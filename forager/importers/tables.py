@@ -11,13 +11,12 @@ that a page was seen unchanged. Without `published`, a document is as old as its
 told by their links, and unless said otherwise what makes a document new is told by the tables too (see `identity`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, Int32Array, IntArray, RowArray, distinct
@@ -36,12 +35,12 @@ from forager.importers.table_columns import (
     mapped,
     moments,
     prints,
+    readable,
     table_batches,
-    trouble_of,
 )
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
-from forager.tape.build import TapeBuilder
+from forager.tape.build import TapeBuilder, in_order, version_rows
 from forager.terms import Kind
 
 MOST_LINKS = 300_000_000
@@ -50,35 +49,14 @@ AT_ONCE = 1_000_000
 """Links that are unfolded at a time, but for a page that has more."""
 
 
-_VERSION = np.dtype(
-    [
-        ("page", np.int64),
-        ("time", np.float64),
-        ("digest", np.uint64),
-        ("text", np.uint64),
-        ("published", np.float64),
-        ("gone", np.bool_),
-        ("state", np.int32),
-    ]
-)
-"""What a table says of a version of a page; the row of its state is -1 if it has none."""
-_BLANK = np.array([(-1, np.nan, 0, 0, np.nan, False, -1)], _VERSION)
 _STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64), ("last", np.float64)])
 """A link that stood on a page, first and last seen there at these times."""
 
 
-def _records(kind: np.dtype[np.void], chosen: IntArray, columns: Mapping[str, NDArray[Any]]) -> RowArray:
-    """The chosen rows of these columns; what is not given is left blank."""
-    rows = np.repeat(_BLANK, len(chosen)) if kind is _VERSION else np.empty(len(chosen), kind)
-    for name, values in columns.items():
-        rows[name] = values[chosen]
-    return rows
-
-
 def _in_order(versions: RowArray) -> RowArray:
     """All versions by page, then by time; of several rows for one page at one time the last counts."""
-    rows: RowArray = versions[np.lexsort((versions["time"], versions["page"]))]
-    other = (rows["page"][1:] != rows["page"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
+    rows = in_order(versions)
+    other = (rows["owner"][1:] != rows["owner"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
     kept: RowArray = rows[np.append(other, True)[: len(rows)]]
     return kept
 
@@ -88,14 +66,14 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
 
     A link was still seen at its last time: it went by the next time at which its own page was seen.
     """
-    sights = [(versions["page"], versions["time"]), *((stays["page"], stays[end]) for end in ("first", "last"))]
+    sights = [(versions["owner"], versions["time"]), *((stays["page"], stays[end]) for end in ("first", "last"))]
     times = np.unique(np.concatenate([time for _, time in sights]))
     seen = [page.astype(np.int64) * len(times) + np.searchsorted(times, time) for page, time in sights]
     page, rank = np.divmod(distinct(np.concatenate(seen)), max(len(times), 1))
-    source = PageTimes(versions["page"], versions["time"]).up_to(page, times[rank]) - 1
-    known = np.append(versions, _BLANK)
-    grown: RowArray = known[np.where((source >= 0) & (known["page"][source] == page), source, -1)]
-    grown["page"], grown["time"] = page, times[rank]
+    source = PageTimes(versions["owner"], versions["time"]).up_to(page, times[rank]) - 1
+    known = np.append(versions, version_rows(1))
+    grown: RowArray = known[np.where((source >= 0) & (known["owner"][source] == page), source, -1)]
+    grown["owner"], grown["time"] = page, times[rank]
     return grown
 
 
@@ -104,7 +82,7 @@ def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple
 
     The first of some versions and how many they are, then version, counted from the first, and target of each link.
     """
-    order = PageTimes(versions["page"], versions["time"])
+    order = PageTimes(versions["owner"], versions["time"])
     begin = order.before(stays["page"], stays["first"])
     count = order.up_to(stays["page"], stays["last"]) - begin
     sums = np.cumsum(count)
@@ -117,8 +95,8 @@ def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple
         fits = ends[np.searchsorted(sums[ends - 1], done + AT_ONCE, side="right") - 1]
         end = int(max(fits, ends[np.searchsorted(ends, at, side="right")]))
         some = count[at:end]
-        low = int(np.searchsorted(versions["page"], stays["page"][at]))
-        high = int(np.searchsorted(versions["page"], stays["page"][end - 1], side="right"))
+        low = int(np.searchsorted(versions["owner"], stays["page"][at]))
+        high = int(np.searchsorted(versions["owner"], stays["page"][end - 1], side="right"))
         rows = np.arange(some.sum()) + np.repeat(begin[at:end] - low - (np.cumsum(some) - some), some)
         yield low, high - low, rows, np.repeat(stays["target"][at:end], some)
         at = end
@@ -174,17 +152,9 @@ class _Import:
         elif stood is not None:
             versions, link_sets = self._stood(versions, stood)
             stood = None
-        column = {name: np.ascontiguousarray(versions[name]) for name in _VERSION.names or ()}
-        self._builder.add_many(
-            column["page"],
-            column["time"],
-            digests=column["digest"],
-            text_prints=column["text"],
-            published=column["published"],
-            gone=column["gone"],
-            link_sets=link_sets,
-            state_rows=column["state"],
-        )
+        if link_sets is not None:
+            versions["link_set"] = link_sets
+        self._builder.add_many(versions)
         tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._text_states.finish())
         identity = self._identity or ("url" if self._dated or not len(versions) else None)
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
@@ -196,7 +166,7 @@ class _Import:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
         wished = ("digest", "published", "text", "gone")
         found = [self._versions_in(batch) for batch in self._batches(paths, ("url", "time"), wished)]
-        return _in_order(np.concatenate([np.empty(0, _VERSION), *found]))
+        return _in_order(np.concatenate([version_rows(0), *found]))
 
     def _versions_in(self, batch: TableBatch) -> RowArray:
         table = batch.columns
@@ -206,23 +176,23 @@ class _Import:
         self._name("not a time", batch, np.isnan(time) & (page >= 0), "time")
         kept = np.flatnonzero((page >= 0) & np.isfinite(time))
         self._tally.records += len(kept)
-        column: dict[str, NDArray[Any]] = {"page": page, "time": time}
+        column: dict[str, NDArray[Any]] = {"owner": page, "time": time}
         if "digest" in table:
-            column["digest"] = column["text"] = prints(table["digest"])
+            column["digest"] = column["text_print"] = prints(table["digest"])
         if "text" in table:
             texts = as_bytes(table["text"])
-            column["text"] = mapped(texts, _text_print, 0, np.uint64)
+            column["text_print"] = mapped(texts, _text_print, 0, np.uint64)
             column["state"] = mapped(texts, self._state, -1, np.int32)
-            column.setdefault("digest", column["text"])
+            column.setdefault("digest", column["text_print"])
         if "gone" in table:
             column["gone"] = flags(table["gone"])
         if "published" in table:
             self._dated, column["published"] = True, moments(table["published"])
-        return _records(_VERSION, kept, column)
+        return version_rows(len(kept), **{name: values[kept] for name, values in column.items()})
 
     def _linked(self, versions: RowArray, paths: Sequence[Path]) -> tuple[IntArray, IntArray]:
         """Version and target of each link; a link without its version is broken."""
-        rows, targets, order = [], [], PageTimes(versions["page"], versions["time"])
+        rows, targets, order = [], [], PageTimes(versions["owner"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
             page, target = self._pages(batch, "url"), self._pages(batch, "target")
             place = order.places(page, moments(batch.columns["time"]))
@@ -261,7 +231,10 @@ class _Import:
         self._name("not a stay", batch, (page >= 0) & (target >= 0) & ~(first <= last), "first_time")
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         self._tally.records += len(sound)
-        return _records(_STAY, sound, {"page": page, "target": target, "first": first, "last": last})
+        stays = np.empty(len(sound), _STAY)
+        for name, values in (("page", page), ("target", target), ("first", first), ("last", last)):
+            stays[name] = values[sound]
+        return stays
 
     def _name_kinds(self) -> bool:
         """Take what a table says of the kinds of pages; whether there is one."""
@@ -280,16 +253,12 @@ class _Import:
         self, paths: Sequence[Path], needed: Sequence[str], wished: Sequence[str] = ()
     ) -> Iterator[TableBatch]:
         for path in paths:
-            with opened(Source(str(path), path)) as stream:
-                try:
-                    for batch in table_batches(
-                        stream, partial(_places, needed=needed, wished=wished, path=path), self._tally
-                    ):
-                        yield batch
-                        self._read[path] = batch.read
-                        self._progress(batch.place, sum(self._read.values()), sum(self._sizes.values()))
-                except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-                    raise InputError(f"{path}: cannot be read: {trouble_of(error)}") from None
+            choose = partial(_places, needed=needed, wished=wished, path=path)
+            with opened(Source(str(path), path)) as stream, readable(path):
+                for batch in table_batches(stream, choose, self._tally):
+                    yield batch
+                    self._read[path] = batch.read
+                    self._progress(batch.place, sum(self._read.values()), sum(self._sizes.values()))
                 if stream.trouble:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 

@@ -85,9 +85,9 @@ def usual_length(time: FloatArray, page: IntArray, pages: int) -> float:
 
 @njit(cache=True)
 def _stays(pages, version_start, link_set, link_start, links, gone, urls):  # type: ignore[no-untyped-def]
-    """Rows of page, link, first version and last version; and for each version whether it has a link new to its page."""
-    rows, room = 0, 1024
-    table = np.empty((4, room), dtype=np.int64)
+    """Page, link, first version and last version of every stay, one after the other; and for each version whether it has
+    a link new to its page."""
+    stays = [np.int64(0) for _ in range(0)]
     fresh = np.zeros(len(link_set), dtype=np.bool_)
     owner, first, last = np.full(urls, -1), np.empty(urls, dtype=np.int64), np.empty(urls, dtype=np.int64)
     met = np.empty(urls, dtype=np.int64)
@@ -107,29 +107,16 @@ def _stays(pages, version_start, link_set, link_start, links, gone, urls):  # ty
                 elif last[link] >= version - 1:
                     last[link] = version
                 else:
-                    if rows == room:
-                        table, room = _wider(table), 2 * room
-                    table[:, rows] = page, link, first[link], last[link]
-                    rows += 1
+                    stays.extend((np.int64(page), link, first[link], last[link]))
                     first[link] = last[link] = version
-        for place in range(count):
-            if rows == room:
-                table, room = _wider(table), 2 * room
-            table[:, rows] = page, met[place], first[met[place]], last[met[place]]
-            rows += 1
-    return table[:, :rows].copy(), fresh
-
-
-@njit(cache=True)
-def _wider(table):  # type: ignore[no-untyped-def]
-    wide = np.empty((4, 2 * table.shape[1]), dtype=np.int64)
-    wide[:, : table.shape[1]] = table
-    return wide
+        for link in met[:count]:
+            stays.extend((np.int64(page), link, first[link], last[link]))
+    return np.array(stays), fresh
 
 
 def stays_of(tape: Tape, pages: IntArray) -> tuple[IntArray, BoolArray]:
     """Four rows (page, link, first and last version that shows it), and which versions have a link new to their page."""
-    table, fresh = _stays(
+    stays, fresh = _stays(
         pages,
         np.asarray(tape.version_start),
         np.asarray(tape.link_set),
@@ -138,7 +125,7 @@ def stays_of(tape: Tape, pages: IntArray) -> tuple[IntArray, BoolArray]:
         np.asarray(tape.gone),
         tape.pages,
     )
-    return table, fresh
+    return stays.reshape(-1, 4).T, fresh
 
 
 Pages = Literal["auto", "all", "hubs", "articles"]

@@ -16,7 +16,6 @@ from forager.core.states import document
 from forager.importers.collector import Collector, PageFacts, is_robots
 from forager.importers.streams import ByteStream
 from forager.pages.page import Page
-from forager.pages.pages_settings import PagesSettings
 from forager.pages.trust import Trust
 from forager.pages.urls import UrlMemo, canonical, site
 from forager.terms import Dated, DateSource, Kind, Link, Outcome, Response, Url
@@ -44,7 +43,9 @@ class LinkSightings:
 
     def note(self, numbers: IntArray, now: float, *, again: bool) -> None:
         """A page showed these links; `again`: it was seen before."""
-        self._grow(int(numbers.max(initial=-1)) + 1)
+        most = int(numbers.max(initial=-1)) + 1
+        if most > len(self._met):
+            self._met = np.append(self._met, np.full(max(most, 2 * len(self._met)) - len(self._met), np.nan))
         self._met[numbers[np.isnan(self._met[numbers])]] = now if again else -np.inf
 
     def dates(self, number: int) -> tuple[Dated | None, Dated | None]:
@@ -56,11 +57,6 @@ class LinkSightings:
             Dated(met, DateSource.FIRST_SEEN) if np.isfinite(met) else None,
         )
 
-    def _grow(self, numbers: int) -> None:
-        if numbers > len(self._met):
-            more = np.full(max(numbers, 2 * len(self._met)) - len(self._met), np.nan)
-            self._met = np.concatenate([self._met, more])
-
 
 _TOLD = 1_000
 """Progress is told after so many captures."""
@@ -69,10 +65,10 @@ _TOLD = 1_000
 class WarcReader:
     """Takes the captures of recordings; a body that was recorded once is read once."""
 
-    def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
+    def __init__(self, collector: Collector) -> None:
         self._builder, self._tally, self._text_states = collector.builder, collector.tally, collector.text_states
         self._mentions, self._spellings = collector.mentions, collector.spellings
-        self._settings, self._memo = settings or PagesSettings(), UrlMemo()
+        self._memo = UrlMemo()
         self._shown: dict[Url, PageFacts] = {}
         self._bodies: dict[str, PageFacts] = {}
         self._trust, self._sightings = Trust(), LinkSightings()
@@ -148,7 +144,7 @@ class WarcReader:
         return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> PageFacts:
-        page = Page(response, memo=self._memo, settings=self._settings)
+        page = Page(response, memo=self._memo)
         numbers = self._builder.numbers(page.targets)
         published = self._published(url, page, response.asked)
         if page.kind in (Kind.FEED, Kind.SITEMAP):

@@ -65,7 +65,7 @@ def learn(
         warmup=warmup,
         k=k,
     )
-    return teach(world, name, settings, seed=seed, processes=processes, follow=_last).learned
+    return teach(world, name, settings, seed=seed, processes=processes, follow=last_step).learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,7 @@ def _check_part(part: ChangeLog, name: str, settings: GPSettings) -> None:
         raise InputError(f"{name}: no document appears after the warm-up; there is nothing to learn from")
 
 
-def _last(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
+def last_step(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
+    """Follows an evolution to its end."""
     (done,) = deque(steps, maxlen=1)
     return done

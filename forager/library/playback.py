@@ -88,7 +88,7 @@ def tune(
     with ExitStack() as stack:
         world = columns.load_tape(stack.enter_context(tape_folder(Path(tape))))
         place = stack.enter_context(TemporaryDirectory(prefix="forager-tuning-")) if folder is None else folder
-        per_hour = usual_budget(world) if budget is None else budget
+        per_hour = _per_hour(world, budget)
         cores = processes or os.cpu_count() or 1
         wishes = Wishes(goals_named(goals), per_hour, trials, held_out, seeds, repeats, cores)
         tuning = stack.enter_context(
@@ -108,7 +108,7 @@ def make_replay(
     tell: Callable[[Event], None] | None = None,
 ) -> Replay:
     """Prepares a replay; `run` starts it."""
-    per_hour = usual_budget(tape) if budget is None else budget
+    per_hour = _per_hour(tape, budget)
     end = None if time_limit is None else min(tape.start + time_limit, tape.end)
     return Replay(
         tape,
@@ -149,6 +149,15 @@ def tape_of(run_dir: Path, identity: str = "url") -> Tape:
 def usual_budget(tape: Tape) -> float:
     """A twentieth of the pages per hour, at least 30 downloads: scarce enough to show differences between fleets."""
     return max(30.0, round(tape.pages / 20))
+
+
+def _per_hour(tape: Tape, budget: float | None) -> float:
+    """The budget, or the usual one; below 0 a replay would never end."""
+    if budget is None:
+        return usual_budget(tape)
+    if not 0 < budget < float("inf"):
+        raise InputError(f"budget is {budget:g}; give a number of downloads per hour above 0")
+    return budget
 
 
 def seeds_of(tape: Tape, given: Sequence[Url]) -> tuple[UrlId, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from importlib import import_module
 from os import PathLike
@@ -62,6 +63,18 @@ async def stories_after(source: RunRecords, after: int | None) -> AsyncIterator[
         page, _, version = await source.version(story.version)
         yield with_text(story, version, number, await edition(story.version, page, source))
         number += 1
+
+
+@asynccontextmanager
+async def viewed(directory: Path) -> AsyncIterator["Store"]:
+    """The store of a run directory, to be read, also while the crawl runs."""
+    from forager.store.store import Store
+
+    reader = await Store.view(directory)
+    try:
+        yield reader
+    finally:
+        await reader.close()
 
 
 class Run:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forager.settings import Settings
     from forager.store.protocol import Counts
 
-_SLOW = ("htmldate", "feedparser", "charset_normalizer")
+_SLOW = ("htmldate", "charset_normalizer")
 """Modules that page readers import lazily; loaded in advance, so that the import does not block the event loop."""
 
 

@@ -12,7 +12,7 @@ from email.utils import formatdate
 from aiohttp import web
 from isal import igzip
 
-from forager.clock import Clock
+from forager.clock import Clock, in_thread
 from forager.newsroom.article import Article
 from forager.newsroom.machine_files import Files
 from forager.newsroom.newsroom_settings import Honesty, NewsroomSettings
@@ -41,6 +41,8 @@ class Asked:
     conditional: bool
     bytes: int
     """Size of the body sent, before any compression."""
+    agent: str = ""
+    """The user agent that asked, if it came over HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,9 @@ class Newsroom:
             answer = Answer(answer.status, answer.headers, body, len(body), answer.address)
         return judged(request, answer, asked=asked, seconds=seconds)
 
-    def reply(self, base: str, target: str, now: float, validators: Validators = _NOTHING_KNOWN) -> Reply:
+    def reply(
+        self, base: str, target: str, now: float, validators: Validators = _NOTHING_KNOWN, agent: str = ""
+    ) -> Reply:
         """The reply of the paper at `base` to a GET of `target`, a path with its query; logs the request."""
         host = self._hosts[base]
         key = (host.site.paper.name, target, f"{now:.3f}")
@@ -164,7 +168,7 @@ class Newsroom:
         answer, late = self._troubled(lot(self.settings.seed, "trouble", *key), host, target, now, validators)
         status, length = (0, 0) if answer is None else (answer.status, len(answer.body))
         conditional = validators != _NOTHING_KNOWN
-        self.requests.append(Asked(now, host.site.paper.name, target, status, conditional, length))
+        self.requests.append(Asked(now, host.site.paper.name, target, status, conditional, length, agent))
         return Reply(answer, wait + late)
 
     def _troubled(
@@ -235,7 +239,7 @@ async def serve(newsroom: Newsroom, clock: Clock) -> AsyncIterator[Newsroom]:
     async with AsyncExitStack() as stack:
         doors = {paper.name: _door(stack) for paper in newsroom.settings.papers}
         bases = {name: f"http://127.0.0.1:{door.getsockname()[1]}" for name, door in doors.items()}
-        served = Newsroom(newsroom.settings, clock, bases, plan=newsroom.plan)
+        served = await in_thread(lambda: Newsroom(newsroom.settings, clock, bases, plan=newsroom.plan))
         for name, door in doors.items():
             server = web.Server(_handler(served, bases[name]), access_log=None)
             runner = web.ServerRunner(server)
@@ -255,7 +259,8 @@ def _handler(newsroom: Newsroom, base: str) -> Callable[[web.BaseRequest], Await
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         headers = request.headers
         validators = Validators(headers.get("If-None-Match", ""), headers.get("If-Modified-Since", ""))
-        reply = newsroom.reply(base, request.raw_path, newsroom.clock.now(), validators)
+        agent = headers.get("User-Agent", "")
+        reply = newsroom.reply(base, request.raw_path, newsroom.clock.now(), validators, agent)
         await newsroom.clock.sleep(reply.wait)
         if reply.answer is None:
             if request.transport is not None:

@@ -71,36 +71,27 @@ class Paper:
     """Whether every page has a `<meta name="date">` with the day the site was deployed: a wrong date."""
 
 
+def _sections(*quiet: str, **per_day: float) -> tuple[Section, ...]:
+    """Sections by their rates; `quiet` are some of them."""
+    return tuple(Section(name, rate, quiet=name in quiet) for name, rate in per_day.items())
+
+
 GAZETTE = Paper(
     "gazette",
     "The Gazette",
-    (
-        Section("breaking", 30),
-        Section("world", 16),
-        Section("politics", 12),
-        Section("business", 9),
-        Section("sport", 7),
-        Section("science", 3),
-        Section("culture", 1.5),
-    ),
+    _sections(breaking=30, world=16, politics=12, business=9, sport=7, science=3, culture=1.5),
 )
 HERALD = Paper(
     "herald",
     "The Herald",
-    (
-        Section("business", 18),
-        Section("politics", 10),
-        Section("technology", 6),
-        Section("world", 5),
-        Section("opinion", 2, quiet=True),
-    ),
+    _sections("opinion", business=18, politics=10, technology=6, world=5, opinion=2),
     Markup.META,
     FeedFormat.ATOM,
 )
 COURIER = Paper(
     "courier",
     "Courier",
-    (Section("local", 10), Section("sport", 6), Section("culture", 2), Section("garden", 0.5, quiet=True)),
+    _sections("garden", local=10, sport=6, culture=2, garden=0.5),
     Markup.TIME,
     FeedFormat.JSON,
     Honesty.USELESS,
@@ -126,14 +117,17 @@ class NewsroomSettings:
     """Multiplies the rate of every section."""
     weekend: Annotated[float, Field(gt=0, le=1)] = 0.6
     """Rate on Saturday and Sunday against a weekday."""
+    rhythm: Share = 1.0
+    """How far the rate follows the hour of the day: 1 as newspapers do, 0 the same at any hour."""
     topics: Count = 4
     """Topics per section name: communities of articles that link to each other and share words."""
     related: Count = 6
-    """Mean number of links from an article to earlier ones is near this; the numbers are heavy-tailed."""
+    """About the mean number of links from an article to earlier ones; a few articles have many more."""
     triads: Share = 0.75
     """Share of such links that follow a link of the article linked just before; this makes the small world."""
     strays: Share = 0.3
-    """Share of such links drawn from the whole paper, not the topic; fewer give more clustering, a shorter tail."""
+    """Share of such links drawn from the whole paper, not the topic; fewer give more clustering and fewer articles with
+    very many links."""
     rewired: bool = False
     """Permute the ends of these links (foragers paper, section 6): same degrees, no small world."""
     corrections: Share = 0.15
@@ -191,7 +185,7 @@ class NewsroomSettings:
     slow: Share = 0.0
     """Share of answers that come late."""
     slow_for: Duration = 20.0
-    """How late."""
+    """How many seconds late."""
     resets: Share = 0.0
     """Share of requests whose connection is cut."""
     wall: Share = 0.0

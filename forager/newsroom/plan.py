@@ -35,24 +35,28 @@ HOURLY = np.array(
 _MONDAY = 4 * 86400  # the first Monday after the epoch, 1970-01-05
 
 
-def hourly_rates(per_day: float, weekend: float, since: float, until: float) -> tuple[FloatArray, FloatArray]:
+def hourly_rates(
+    per_day: float, weekend: float, since: float, until: float, rhythm: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
     """Slots of one hour, or the part of it in [since, until), and the expected number of articles in each.
 
-    Slots are given by their edges. The mean over a week of whole days is `per_day`.
+    Slots are given by their edges. The mean over a week of whole days is `per_day`. With a `rhythm` of 0 all hours of a day
+    are alike.
     """
     hours = np.arange(np.floor(since / 3600), np.ceil(until / 3600) + 1) * 3600
     edges = np.clip(hours, since, until)
     weekday = ((hours[:-1] - _MONDAY) // 86400) % 7
     daily = np.where(weekday >= 5, weekend, 1.0) * 7 / (5 + 2 * weekend)
     hour = (hours[:-1] // 3600 % 24).astype(int)
-    return edges, per_day / 86400 * daily * (HOURLY / HOURLY.mean())[hour] * np.diff(edges)
+    shape = rhythm * (HOURLY / HOURLY.mean()) + (1 - rhythm)
+    return edges, per_day / 86400 * daily * shape[hour] * np.diff(edges)
 
 
 def publication_times(
-    per_day: float, weekend: float, since: float, until: float, rng: np.random.Generator
+    per_day: float, weekend: float, since: float, until: float, rng: np.random.Generator, rhythm: float = 1.0
 ) -> FloatArray:
     """Sorted times in [since, until), in whole seconds."""
-    edges, expected = hourly_rates(per_day, weekend, since, until)
+    edges, expected = hourly_rates(per_day, weekend, since, until, rhythm)
     counts = rng.poisson(expected)
     starts, lengths = np.repeat(edges[:-1], counts), np.repeat(np.diff(edges), counts)
     return np.sort(np.floor(starts + rng.random(len(starts)) * lengths))
@@ -187,7 +191,8 @@ def _drafts(settings: NewsroomSettings, names: Sequence[str]) -> list[_Draft]:
     for p, paper in enumerate(settings.papers):
         for s, section in enumerate(paper.sections):
             rng = stream(settings.seed, f"newsroom {paper.name} {section.name}")
-            times = publication_times(section.per_day * settings.pace, settings.weekend, since, until, rng)
+            per_day = section.per_day * settings.pace
+            times = publication_times(per_day, settings.weekend, since, until, rng, settings.rhythm)
             ranks = rng.choice(settings.topics, len(times), p=weights / weights.sum())
             first = names.index(section.name) * settings.topics
             for time, rank in zip(times.tolist(), ranks.tolist(), strict=True):

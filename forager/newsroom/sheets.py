@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from forager.newsroom.article import Article
@@ -96,20 +97,7 @@ def date_markup(paper: Paper, stated: Stated, headline: str, author: str, url: s
     return head, f'<p class="meta">By {escape(author)} {below}</p>'
 
 
-STYLE = """
-body{margin:0 auto;max-width:72rem;padding:0 1rem;font:17px/1.5 Georgia,serif;color:#1a1a1a;background:#fdfcf9}
-header{display:flex;align-items:baseline;justify-content:space-between;border-bottom:4px double #1a1a1a;padding:1rem 0}
-.logo{font-size:2.6rem;font-weight:bold;color:inherit}.clock,.meta,.ad,footer{color:#666;font-size:.85rem}
-nav{padding:.5rem 0;border-bottom:1px solid #ccc}nav a{margin-right:1.2rem;font-variant:small-caps;color:#333}
-.ad{margin:1rem 0;padding:1rem;background:#f1eee4;text-align:center}
-a{color:#14406b;text-decoration:none}a:hover{text-decoration:underline}
-.page{display:grid;grid-template-columns:1fr 17rem;gap:2.5rem}.columns{columns:2 20rem}section{break-inside:avoid}
-h1{font-size:2.1rem;line-height:1.15}h2{font-size:1.1rem;border-top:2px solid #8b1a1a;padding-top:.3rem}
-ul{padding-left:0;list-style:none}li{margin:.5rem 0}
-aside{font-size:.9rem;border-left:1px solid #ddd;padding-left:1rem}
-.entry{border-left:3px solid #8b1a1a;padding-left:.8rem}.note{font-style:italic}
-footer{margin-top:2rem;border-top:1px solid #ccc;padding:1rem 0}
-"""
+STYLE = "\n" + Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 FEED_TYPES = {
     FeedFormat.RSS: "application/rss+xml",
     FeedFormat.ATOM: "application/atom+xml",

@@ -209,16 +209,6 @@ class Site:
             return Sheet(SheetKind.TEXT, target, "1", self.opened, title, links=links)
         return Sheet(SheetKind.NOTHING, path)
 
-    def links(self, sheet: Sheet, now: float) -> list[str]:
-        """Paths that the content of an HTML sheet, feed or sitemap links to, with navigation, in order."""
-        if sheet.kind in (SheetKind.MOVED, SheetKind.REMOVED, SheetKind.NOTHING, SheetKind.ROBOTS):
-            return []
-        listed = [self.href(sheet, article, now) for _, articles in sheet.lists for article in articles]
-        own = [path for path, _ in sheet.links] + listed
-        if sheet.kind in (SheetKind.FEED, SheetKind.SITEMAP, SheetKind.SITEMAP_INDEX):
-            return own
-        return [path for path, _ in self.nav] + own + [path for path, _ in self.footer]
-
     def href(self, sheet: Sheet, article: Article, now: float) -> str:
         """The path under which a sheet links to an article: texts keep old links, lists follow moves."""
         return article.path if sheet.kind is SheetKind.ARTICLE else article.path_at(now)

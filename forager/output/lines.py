@@ -121,7 +121,8 @@ class Replacing:
             if not _is_running(left.name.rsplit(".", 2)[1]):  # killed while it wrote
                 left.unlink(missing_ok=True)
         self.fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
-        self._file = self.fresh.open("wb", buffering=0)
+        self.fresh.unlink(missing_ok=True)  # whoever left it, and wherever it leads
+        self._file = self.fresh.open("xb", buffering=0)
         if place.exists():
             self.fresh.chmod(place.stat().st_mode & 0o777)
 

@@ -4,6 +4,7 @@ Pure: no I/O, no clock, no chance of its own. Whatever the bytes are, reading ra
 
 page             response -> `Page`, whose answers are worked out when they are asked for
 markup           bytes -> text: what they are, encodings, endless nesting, unsafe XML
+tree             a parsed page: its elements by tag, and what stands round them
 head             what a page says of itself: meta and link elements, the story in JSON-LD, rules for robots
 about            what a page tells of its story: headline, authors, lead, picture, section, tags, paywall
 language         in which language a text is written

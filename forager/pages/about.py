@@ -8,27 +8,23 @@ with; the name of the site is no part of it.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, Node, PageTree, all_nodes, ancestors, headlines, mastheads, story_nodes
+from forager.pages.head import Head
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
-from forager.pages.urls import host, path
-from forager.terms import About, Url
+from forager.pages.stamps import is_elsewhere
+from forager.pages.urls import host
+from forager.terms import About
 
-LEAD_CAP = 1_000
-"""Characters of a lead (ours)."""
-SENTENCE = 60
-"""Characters of a paragraph behind the headline from which on it is no byline (ours)."""
-NAME_CAP = 100
-"""Characters of an author, a section or a tag (ours)."""
-LONG_TEXT = 500
-"""Characters of a text whose words are believed against what the page states of its language (ours)."""
-MOST = 30
-"""Authors and tags that are told at most (ours)."""
+LEAD_CAP = 1_000  # characters of a lead (ours)
+SENTENCE = 60  # characters of a paragraph behind the headline from which on it is no byline (ours)
+NAME_CAP = 100  # characters of an author, a section or a tag (ours)
+LONG_TEXT = 500  # characters of a text whose words are believed against what the page states of its language (ours)
+MOST = 30  # authors and tags that are told at most (ours)
 
 _AUTHOR_META = (
     "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "sailthru.author", "byl",
@@ -66,21 +62,18 @@ _PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du l
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
 _BYLINE = re.compile("[bB]yline|author-name|authorName|article-author|article__author|author__name")
 _STANDFIRST = re.compile("teaser|lead|intro|standfirst|subtitle|sub-?head|dek|summary")
-_ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
 
-def about(head: Head, url: Url, text: str, *, language: str = "") -> About:
+def about(head: Head, text: str, *, language: str = "") -> About:
     """Everything that is told; `language` is what the page states, `text` its main text."""
-    nodes = story_nodes(head, path(url))
-    names = site_names(head, url)
     return About(
-        authors=_authors(head, nodes, names),
-        lead=_lead(head, nodes),
-        image=_image(head, nodes, url),
-        section=_section(head, nodes),
-        tags=_tags(head, nodes),
-        language=_language(language or _inner_language(nodes), text),
-        paywalled=_paywalled(head, nodes),
+        authors=_authors(head),
+        lead=_lead(head),
+        image=_image(head),
+        section=_section(head),
+        tags=_tags(head),
+        language=_language(language, text),
+        paywalled=_paywalled(head),
         word_count=words_in(text),
     )
 
@@ -102,26 +95,28 @@ def plain_text(said: object, cap: int, *, marked_up: bool = True) -> str:
 # headline
 
 
-def headline(head: Head, url: Url, cap: int) -> str:
+def headline(head: Head, cap: int) -> str:
     """The headline a reader sees; else what the page is called; empty if it has no name."""
-    site = site_names(head, url)
-    stated = [plain_text(node.get("headline"), cap) for node in story_nodes(head, path(url))[:1]]
+    site = site_names(head)
+    stated = [plain_text(node.get("headline"), cap) for node in head.stories[:1]]
     titles = [head.meta.get("og:title", ""), next((one.text() for one in head.tree.tags("title")), "")]
     stated += [without_site(plain_text(title, cap, marked_up=False), site) for title in titles]
-    texts = (node.text(separator=" ") for node in headlines(head.tree, path(url))[:10])
+    texts = (node.text(separator=" ") for node in head.headlines[:10])
     shown = [one for text in texts if (one := plain_text(text, cap, marked_up=False))]
     shorter = [one[: cut.start()] for one in stated for cut in list(_SEPARATOR.finditer(one))[-1:]]
-    agreed = _agreed([one for one in stated if one], shown, shorter)
-    if not agreed and not shown:
-        others = (node.text(separator=" ") for tag in ("h2", "h3") for node in head.tree.tags(tag)[:5])
-        agreed = _agreed([one for one in stated if one], [plain_text(text, cap, marked_up=False) for text in others])
+    said = [one for one in stated if one]
+    agreed = _agreed(said, shown, shorter) or _alike(said, shown)
+    if not agreed:  # the first heading names a section
+        headings = (node.text(separator=" ") for tag in ("h2", "h3") for node in head.tree.tags(tag)[:5])
+        others = [plain_text(text, cap, marked_up=False) for text in headings]
+        agreed = _agreed(said, others) or ("" if shown else _alike(said, others))
     own = [one for one in shown if not _names_site(one, site)]
     named = [*own, stated[-1]] if len(own) == 1 else [stated[-1], *own]  # of several, none is the headline for sure
     return agreed or next((one for one in (*stated[:-1], *named, *shown) if one), "")
 
 
 def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] = ()) -> str:
-    """What statement and sight agree on: the very same, one that is part of the other, or one of much the same words.
+    """What statement and sight agree on: the very same, or one that is part of the other.
 
     `shorter` are statements without their last part, which may name the site.
     """
@@ -142,26 +137,28 @@ def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] 
         wanted = _LETTERS.sub("", said.casefold())
         if len(wanted) >= 12 and any(letters.endswith(wanted) for _, letters in ours):
             return said.strip()
+    return ""
+
+
+def _alike(stated: Sequence[str], shown: Sequence[str]) -> str:
+    """What is shown in much the same words as a statement."""
     for said in stated:
         words = set(said.casefold().split())
-        for one, _ in ours:
+        for one in shown:
             if 2 * len(words & set(one.casefold().split())) >= len(words):
                 return one
     return ""
 
 
-def site_names(head: Head, url: Url) -> set[str]:
+def site_names(head: Head) -> set[str]:
     """What the site may be called, letters alone in lower case: as stated, and by its host."""
-    if url in head.site_names:
-        return head.site_names[url]
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
-    names.update(node.text(separator=" ") for node in mastheads(head.tree, path(url))[:2])
-    for node in story_nodes(head, path(url))[:1]:
+    names.update(node.text(separator=" ") for node in head.mastheads[:2])
+    for node in head.stories[:1]:
         names.update(_names(node.get("publisher"), head))
-    domain = host(url).removeprefix("www.")
+    domain = host(head.url).removeprefix("www.")
     names.update((domain, domain.rpartition(".")[0], domain.split(".")[-2] if "." in domain else domain))
-    found = head.site_names[url] = {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
-    return found
+    return {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
 
 
 def without_site(title: str, names: Iterable[str]) -> str:
@@ -187,8 +184,9 @@ def _names_site(part: str, names: set[str]) -> bool:
 # authors
 
 
-def _authors(head: Head, nodes: Sequence[Node], names: set[str]) -> tuple[str, ...]:
-    for node in nodes:
+def _authors(head: Head) -> tuple[str, ...]:
+    names = site_names(head)
+    for node in head.stories:
         said = node.get("author") or node.get("creator")
         found = _tidy_names(_names(said, head), names - _people(said, head))
         if found:
@@ -197,7 +195,7 @@ def _authors(head: Head, nodes: Sequence[Node], names: set[str]) -> tuple[str, .
         found = _tidy_names(head.every.get(key, ()), names)
         if found:
             return found
-    found_below = (_tidy_names([text], names) for text in _bylines(head.tree))
+    found_below = (_tidy_names([text], names) for text in _bylines(head))
     return next(filter(None, found_below), ())
 
 
@@ -210,8 +208,9 @@ def _names(said: object, head: Head) -> Iterator[str]:
             yield from _names(one, head)
     elif isinstance(said, dict):
         name = said.get("name")
-        if not name and "@id" in said:
-            name = next((node.get("name") for node in all_nodes(head) if node.get("@id") == said["@id"]), None)
+        if not name:
+            referred = head.identified.get(str(said.get("@id")), {}).get("name")
+            name = referred if isinstance(referred, str) else None  # a list might refer to others, and they back to it
         if not name and ("familyName" in said or "givenName" in said):
             name = f"{said.get('givenName') or ''} {said.get('familyName') or ''}"
         if not isinstance(name, dict):
@@ -224,18 +223,16 @@ def _people(said: object, head: Head) -> set[str]:
         return {letters for one in said[:MOST] for letters in _people(one, head)}
     if not isinstance(said, dict):
         return set()
-    named = (
-        said if "name" in said else next((node for node in all_nodes(head) if node.get("@id") == said.get("@id")), {})
-    )
+    named = said if "name" in said else head.identified.get(str(said.get("@id")), {})
     kind, name = named.get("@type"), named.get("name")
     is_person = kind == "Person" or (isinstance(kind, list) and "Person" in kind)
     return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
 
 
-def _bylines(tree: PageTree) -> Iterator[str]:
+def _bylines(head: Head) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
-    for node in islice(filter(_is_byline, tree.marked), 10):
-        if not _is_elsewhere(node):
+    for node in islice(filter(_is_byline, head.tree.marked), 10):
+        if not is_elsewhere(node, ("aside", "nav"), head.path):
             named = node.css_first("[itemprop~=name], [rel~=author], a")
             text = (node if named is None else named).text(separator=" ")
             if node.tag == "meta":
@@ -296,8 +293,8 @@ def _may_be_people(line: str) -> bool:
 # lead, picture, section, tags, paywall
 
 
-def _lead(head: Head, nodes: Sequence[Node]) -> str:
-    said = [node.get("description") for node in nodes[:1]]
+def _lead(head: Head) -> str:
+    said = [node.get("description") for node in head.stories[:1]]
     said += [head.meta.get(name) for name in _LEAD_META]
     return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "") or _standfirst(head)
 
@@ -311,14 +308,14 @@ def _standfirst(head: Head) -> str:
     return next((lead for lead in texts if len(lead) >= SENTENCE), "")
 
 
-def _image(head: Head, nodes: Sequence[Node], url: Url) -> str:
+def _image(head: Head) -> str:
     said: list[object] = [head.meta.get(name) for name in _IMAGE_META]
-    said += [_picture(node.get("image")) for node in nodes[:1]]
+    said += [_picture(node.get("image")) for node in head.stories[:1]]
     said += [link.get("href") for link in head.links if link["rel"] == "image_src"]
     for one in said:
         address = plain_text(one, 2 * LEAD_CAP)
         if address and not address.startswith("data:"):
-            joined = urljoin(url, address)
+            joined = urljoin(head.url, address)
             if joined.startswith(("http://", "https://")) and len(urlsplit(joined).path) > 1:
                 return joined
     return ""
@@ -330,9 +327,9 @@ def _picture(said: object) -> object:
     return said.get("url") or said.get("contentUrl") if isinstance(said, dict) else said
 
 
-def _section(head: Head, nodes: Sequence[Node]) -> str:
+def _section(head: Head) -> str:
     said: list[object] = []
-    for node in nodes[:1]:
+    for node in head.stories[:1]:
         stated = node.get("articleSection")
         said += stated if isinstance(stated, list) else [stated]
     said += [head.meta.get(name) for name in _SECTION_META]
@@ -346,9 +343,9 @@ def _section(head: Head, nodes: Sequence[Node]) -> str:
     return plain_text(shown.attributes.get("content") or (inner or shown).text(), NAME_CAP)
 
 
-def _tags(head: Head, nodes: Sequence[Node]) -> tuple[str, ...]:
+def _tags(head: Head) -> tuple[str, ...]:
     said: list[object] = []
-    for node in nodes[:1]:
+    for node in head.stories[:1]:
         stated = node.get("keywords")
         said += stated if isinstance(stated, list) else [stated]
     for name in _TAG_META:
@@ -364,8 +361,8 @@ def _tags(head: Head, nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(tags.values())[:MOST]
 
 
-def _paywalled(head: Head, nodes: Sequence[Node]) -> bool | None:
-    for node in nodes:
+def _paywalled(head: Head) -> bool | None:
+    for node in head.stories:
         free = str(node.get("isAccessibleForFree", "")).strip().lower()
         if free in ("true", "false", "1", "0", "http://schema.org/false", "http://schema.org/true"):
             return free.endswith("false") or free == "0"
@@ -378,16 +375,3 @@ def _language(stated: str, text: str) -> str:
     if stated and (len(text) < LONG_TEXT or not contradicts(text, stated.partition("-")[0])):
         return stated
     return language_of(text) or stated
-
-
-def _inner_language(nodes: Sequence[Node]) -> str:
-    said = nodes[0].get("inLanguage") if nodes else ""
-    return plain_text(said, 20).lower().replace("_", "-")
-
-
-def _is_elsewhere(node: LexborNode) -> bool:
-    for above in chain([node], islice(ancestors(node), 19)):
-        names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
-        if above.tag in ("aside", "nav") or _ELSEWHERE.search(names):
-            return True
-    return False

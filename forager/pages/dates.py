@@ -5,10 +5,11 @@ searches the whole text; the server's Last-Modified is the last resort. A source
 a later one that knows the hour of about that day, or by the only clock of that day on the page.
 
 Zones are often wrong. A time without one is local: in the zone of another statement of the page, else of its country. It
-is UTC if the page shows its readers the same minute of another hour. One that claims to be UTC is local all the same if
-another statement gives the very same clock in another zone, or if the page shows that clock to the readers of a country
-with another. What is UTC indeed still has a zone, in which its readers tell the day: that of other statements, of the clock
-they are shown, of the country, or one that fits the day in the address.
+is UTC if another statement says so of the same clock, or if the page shows its readers the same minute of another hour;
+twelve hours apart are a clock of twelve hours. One that claims to be UTC is local all the same if another statement gives
+the very same clock in another zone, or if the page shows that clock to the readers of a country with another. What is UTC
+indeed still has a zone, in which its readers tell the day: that of other statements, of the clock they are shown, of the
+country, or one that fits the day in the address.
 """
 
 import re
@@ -18,18 +19,17 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from lxml.etree import LxmlError
+from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head, PageTree, stated_dates
+from forager.pages.head import Head
 from forager.pages.moments import country_of, local_offset
 from forager.pages.stamps import DAY, SAME_DAY, modified_stamps, moment_on, published_stamps, read_dates, shown_dates
+from forager.pages.tree import PageTree
 from forager.pages.urls import path
 from forager.terms import Dated, DateSource, Url
 
-EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
-"""Nothing on the web is older (ours)."""
-
-FUTURE = DAY
-"""Seconds a date may lie ahead of now: zones are often missing or wrong (ours)."""
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # nothing on the web is older (ours)
+FUTURE = DAY  # seconds a date may lie ahead of now: zones are often missing or wrong (ours)
 
 LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 """The end of the time that is searched for dates in the text (ours); htmldate would ask the clock of the machine."""
@@ -37,14 +37,10 @@ LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 SAME_ZONE = 60 * DAY
 """Seconds between two dates of a page within which it hardly changed from winter to summer time (ours)."""
 
-MINUTE, HALF_HOUR = 60.0, 1800.0
+MINUTE, HALF_HOUR, HALF_DAY = 60.0, 1800.0, DAY / 2
 
-WESTMOST, EASTMOST = -12 * 3600.0, 14 * 3600.0
-"""Zones ahead of UTC, in seconds."""
-
-SEARCHED_CHARACTERS = 300_000
-"""Of a page without stated dates, how much is searched at most (ours)."""
-
+WESTMOST, EASTMOST = -12 * 3600.0, 14 * 3600.0  # zones ahead of UTC, in seconds
+SEARCHED_CHARACTERS = 300_000  # of a page without stated dates, how much is searched at most (ours)
 _PUBLISHED_META = """
 article:published_time og:article:published_time og:published_time datepublished article:published article.published
 parsely-pub-date sailthru.date cxenseparse:recs:publishtime cxenseparse:publishtime rnews:datepublished publish-date
@@ -64,8 +60,7 @@ og:updated_time cxenseparse:recs:modifiedtime dcterms.modified dc.date.modified 
 modified_date modified-date modificationdate moddate updated_time last-modified last_modified lastmodified
 last-updated last_updated lastmod revision_date revised updated utime
 """
-MODIFIED_META = tuple(_MODIFIED_META.split())
-"""The same for the modification date."""
+MODIFIED_META = tuple(_MODIFIED_META.split())  # the same for the modification date
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|(\d\d)(\d\d))(?!\d)")
@@ -73,7 +68,6 @@ _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?
 
 def published(
     head: Head,
-    url: Url,
     *,
     last_modified: str = "",
     now: float | None = None,
@@ -84,15 +78,15 @@ def published(
 
     Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
     """
-    shown = () if DateSource.TEXT in ignored else _shown(head, url)
-    believed = (one for one in chain(_stated(head, url), shown) if one.source not in ignored)
+    shown = () if DateSource.TEXT in ignored else shown_dates(head)
+    believed = (one for one in chain(_stated(head), shown) if one.source not in ignored)
     found = _best(believed, now)
     if found is not None and DateSource.URL not in ignored:
-        found = _first(found, url)
+        found = _first(found, head.url)
     if found is None and DateSource.TEXT not in ignored:
-        found = _best(_searched(head, url, now, ignored), now)
+        found = _best(_searched(head, now, ignored), now)
     if found is not None:
-        return _zoned(_sharpened(found, head, url, now, ignored), head, url, country_of(url, lang))
+        return _zoned(_sharpened(found, head, now, ignored), head, country_of(head.url, lang))
     return (
         _best(read_dates([last_modified], DateSource.LAST_MODIFIED), now)
         if DateSource.LAST_MODIFIED not in ignored
@@ -100,28 +94,20 @@ def published(
     )
 
 
-def _stated(head: Head, url: Url) -> Iterator[Dated]:
+def _stated(head: Head) -> Iterator[Dated]:
     """The publication dates that a page and its address state, best source first."""
-    yield from read_dates(stated_dates(head, "datePublished", path(url)), DateSource.JSON_LD)
+    yield from read_dates(head.stated_dates("datePublished"), DateSource.JSON_LD)
     yield from read_dates(_meta(head, PUBLISHED_META), DateSource.META)
-    yield from read_dates(published_stamps(head.tree, path(url)), DateSource.TIME)
-    yield from read_dates(_url_days(url), DateSource.URL)
-
-
-def _shown(head: Head, url: Url) -> Iterator[Dated]:
-    """The dates round the headline, looked for once."""
-    own = path(url)
-    if own not in head.shown:
-        head.shown[own] = list(shown_dates(head.tree, own))
-    yield from head.shown[own]
+    yield from read_dates(published_stamps(head), DateSource.TIME)
+    yield from read_dates(_url_days(head.url), DateSource.URL)
 
 
 def modified(head: Head, *, last_modified: str = "", now: float | None = None) -> Dated | None:
     """When the page says it was last modified."""
     stated = chain(
-        read_dates(stated_dates(head, "dateModified"), DateSource.JSON_LD),
+        read_dates(head.stated_dates("dateModified"), DateSource.JSON_LD),
         read_dates(_meta(head, MODIFIED_META), DateSource.META),
-        read_dates(modified_stamps(head.tree), DateSource.TIME),
+        read_dates(modified_stamps(head), DateSource.TIME),
         read_dates([last_modified], DateSource.LAST_MODIFIED),
     )
     return _best(stated, now)
@@ -146,20 +132,28 @@ def _first(dated: Dated, url: Url) -> Dated:
     return dated if folder is None or folder.time < EARLIEST or dated.time - folder.time < 2 * SAME_DAY else folder
 
 
-def _sharpened(found: Dated, head: Head, url: Url, now: float | None, ignored: Collection[DateSource]) -> Dated:
+def _sharpened(found: Dated, head: Head, now: float | None, ignored: Collection[DateSource]) -> Dated:
     """The moment of a day of which no source near the headline tells the hour."""
     if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
         return found
-    clock = moment_on(found, head.tree, path(url))
+    clock = moment_on(found, head)
     return found if clock is None or _best([clock], now) is None else clock
 
 
-def _zoned(found: Dated, head: Head, url: Url, country: str) -> Dated:
+def _zoned(found: Dated, head: Head, country: str) -> Dated:
     """The moment in the zone that is meant, and that zone."""
     if not found.exact or found.zone:
         return found
-    shown = [one for one in _shown(head, url) if one.exact]
-    told = [one for one in chain(_clocks(head), shown) if one.zone and abs(one.time - found.time) < SAME_ZONE]
+    shown = [one for one in shown_dates(head) if one.exact]
+    if found.zone is None or not shown:
+        shown += [one for one in read_dates(published_stamps(head), DateSource.TIME) if one.exact]
+    stated = [*_clocks(head), *shown]
+    if found.zone is None:
+        later = (one.time + (one.zone or 0.0) - found.time for one in shown)
+        half = next((late for late in later if abs(abs(late) - HALF_DAY) < MINUTE), 0.0)
+        is_utc = any(one.zone == 0.0 and abs(one.time - found.time) < MINUTE for one in stated)
+        found = replace(found, time=found.time + half, zone=0.0 if is_utc else None)
+    told = [one for one in stated if one.zone and abs(one.time - found.time) < SAME_ZONE]
     local = local_offset(country, found.time) if country else None
     same = next((one.zone for one in told if abs(one.time + (one.zone or 0.0) - found.time) < MINUTE), None)
     bare = [one.time - found.time for one in shown if one.zone is None]
@@ -171,7 +165,8 @@ def _zoned(found: Dated, head: Head, url: Url, country: str) -> Dated:
     if same is not None:
         return replace(found, time=found.time - same, zone=same)
     other = told[0].zone if told else local
-    return replace(found, zone=behind or other or _zone_by_address(found.time, url) or found.zone)
+    by_address = _zone_by_address(found.time, head.url) if found.zone is not None else None
+    return replace(found, zone=behind or other or by_address or found.zone)
 
 
 def _zone_between(late: float) -> float:
@@ -192,7 +187,7 @@ def _zone_by_address(time: float, url: Url) -> float:
 def _clocks(head: Head) -> Iterator[Dated]:
     """All times that JSON-LD and meta elements state, of publication and of changes."""
     for name, names in (("datePublished", PUBLISHED_META), ("dateModified", MODIFIED_META)):
-        texts = chain(stated_dates(head, name), _meta(head, names))
+        texts = chain(head.stated_dates(name), _meta(head, names))
         yield from (dated for dated in read_dates(texts, DateSource.META) if dated.exact)
 
 
@@ -213,12 +208,8 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
 
 def _without_others(tree: PageTree) -> str:
     """The page without what dates other pages, which are lists of dated links."""
-    copy = tree.clone()
-    if copy.body is None:
-        return ""
+    copy = LexborHTMLParser(tree.html or "")  # some trees cannot be cloned
     for node in copy.css("ul, ol"):
-        if not _YEAR.search(node.html or ""):
-            continue
         entries = [entry for entry in node.iter() if entry.tag == "li"]
         dated = [
             entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None
@@ -228,7 +219,7 @@ def _without_others(tree: PageTree) -> str:
     return copy.html or ""
 
 
-def _searched(head: Head, url: Url, now: float | None, ignored: Collection[DateSource]) -> Iterator[Dated]:
+def _searched(head: Head, now: float | None, ignored: Collection[DateSource]) -> Iterator[Dated]:
     """What htmldate makes of the text; it parses the page anew, so this is the dear way.
 
     It also looks where dates are stated, and so may come back with what an `ignored` source said.
@@ -251,5 +242,5 @@ def _searched(head: Head, url: Url, now: float | None, ignored: Collection[DateS
     except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date it stumbles over
         return
     found = read_dates([day or ""], DateSource.TEXT)
-    lies = [one.time for one in _stated(head, url) if one.source in ignored] if ignored else []
+    lies = [one.time for one in _stated(head) if one.source in ignored] if ignored else []
     yield from (one for one in found if all(abs(one.time - lie) > SAME_DAY for lie in lies))

@@ -1,19 +1,16 @@
 """Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed 1.x; what they link to, with title and date.
 
-Well-formed XML is read with lxml here; only what lxml refuses goes to feedparser, which reads nearly anything, slowly.
+Well-formed XML is read with lxml; what it refuses is mended, and if that does not help read as far as it makes sense.
 Entity declarations are refused, and size and number of entries are bounded, so no document takes long.
 """
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import islice
 
 import msgspec
 from lxml import etree
-from selectolax.lexbor import LexborHTMLParser
 from xxhash import xxh3_64_intdigest
 
 from forager.pages.about import LEAD_CAP, plain_text
@@ -22,26 +19,11 @@ from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
 from forager.terms import About, Channel, Link, Url
 
-ENTRY_CAP = 2_000
-"""Entries of one feed that are read (ours)."""
-
-BYTE_CAP = 10_000_000
-"""Bytes that are read (ours); a longer feed is cut and read as far as that goes."""
-
-PATIENT_CAP = 200_000
-"""Bytes of a broken feed up to which feedparser, being slow, is asked (ours); larger ones lxml reads as it can."""
-
-PATIENT_NESTING = 1_000
-"""Elements left open up to which it is asked (ours): its time grows with the square of the depth."""
-
-TITLE_CAP = 500
-"""Characters of a title (ours)."""
-
-MANY_ENTRIES = 4
-"""Entries from which on it means something that they lead to few pages (ours)."""
-
-EARLIEST = 631_152_000.0
-"""1990: older dates are slips (ours)."""
+ENTRY_CAP = 2_000  # entries of one feed that are read (ours)
+BYTE_CAP = 10_000_000  # bytes that are read (ours); a longer feed is cut and read as far as that goes
+TITLE_CAP = 500  # characters of a title (ours)
+MANY_ENTRIES = 4  # entries from which on it means something that they lead to few pages (ours)
+EARLIEST = 631_152_000.0  # 1990: older dates are slips (ours)
 
 _ROOT = re.compile(rb"<(?:[a-z][\w.-]*:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -49,7 +31,6 @@ _DECLARATION = re.compile(rb"<\?xml[^>]{0,200}\sencoding\s*=")
 _DATES = ("published", "pubdate", "issued", "date", "created", "updated", "modified")
 """Names of date elements, best first."""
 _XML_ERRORS = (etree.LxmlError, ValueError, LookupError)
-_FEEDPARSER_ERRORS = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +77,8 @@ def read_feed(body: bytes, url: Url, content_type: str = "") -> Feed | None:
     charset = _charset(body, content_type)
     root = _parsed(body, url, charset)
     if root is None:
-        root = _parsed(mended(body), url, charset)
-    if root is None and len(body) <= PATIENT_CAP and _left_open(body) <= PATIENT_NESTING:
-        return _patient_feed(body, url, content_type)
-    if root is None:
         root = _parsed(mended(body), url, charset, recover=True)
     return _xml_feed(root, url) if root is not None else None
-
-
-def _left_open(body: bytes) -> int:
-    """About how many elements are never closed."""
-    return body.count(b"<") - 2 * body.count(b"</") - body.count(b"/>") - body.count(b"<!")
 
 
 def _charset(body: bytes, content_type: str) -> str | None:
@@ -127,11 +99,11 @@ def _parsed(body: bytes, url: Url, charset: str | None, *, recover: bool = False
 
 
 def _xml_feed(root: etree._Element, url: Url) -> Feed | None:
-    if _name(root) not in ("rss", "feed", "rdf", "channel"):
+    if local_name(root) not in ("rss", "feed", "rdf", "channel"):
         return None
-    channel = next((child for child in root if _name(child) == "channel"), root)
-    title = next((_text(child) for child in channel if _name(child) == "title"), "")
-    found = (element for element in root.iter(etree.Element) if _name(element) in ("item", "entry"))
+    channel = next((child for child in root if local_name(child) == "channel"), root)
+    title = next((_text(child) for child in channel if local_name(child) == "title"), "")
+    found = (element for element in root.iter(etree.Element) if local_name(element) in ("item", "entry"))
     return _feed(title, map(_entry, found), url)
 
 
@@ -141,11 +113,11 @@ def _entry(element: etree._Element) -> Entry:
     authors: list[str] = []
     tags: list[str] = []
     for child in element:
-        name = _name(child)
+        name = local_name(child)
         if name == "link":
             links.append(child)
         elif name in ("creator", "author"):
-            authors.append(next((_text(one) for one in child if _name(one) == "name"), "") or _text(child))
+            authors.append(next((_text(one) for one in child if local_name(one) == "name"), "") or _text(child))
         elif name == "category":
             tags.append(child.get("label") or child.get("term") or _text(child))
         elif name not in said and (text := _text(child)):
@@ -167,7 +139,7 @@ def _address(element: etree._Element, links: list[etree._Element], said: Mapping
     alternates.sort(key=lambda link: "html" not in link.get("type", "html"))
     if alternates:
         return alternates[0].get("href", ""), alternates[0].base
-    guid = next((child for child in element if _name(child) == "guid"), None)
+    guid = next((child for child in element if local_name(child) == "guid"), None)
     if guid is not None and guid.get("isPermaLink", "true").strip().lower() == "true" and _is_url(said.get("guid", "")):
         return said["guid"], element.base
     about = next((value for key, value in element.attrib.items() if key.endswith("}about")), "")
@@ -178,10 +150,10 @@ def _is_url(text: str) -> bool:
     return text[:8].lower().startswith(("http://", "https://"))
 
 
-def _name(element: etree._Element) -> str:
-    """The name without namespace, in lower case; empty for comments and the like."""
+def local_name(element: etree._Element) -> str:
+    """`loc` for `loc`, `{namespace}loc` and, with the namespace undeclared, `sitemap:loc`; empty for a comment."""
     tag = element.tag
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""
 
 
 def _text(element: etree._Element) -> str:
@@ -217,30 +189,6 @@ def _json_entry(item: Mapping[str, object]) -> Entry:
     )
 
 
-def _patient_feed(body: bytes, url: Url, content_type: str) -> Feed | None:
-    """What feedparser makes of a broken feed. It is given a stream: a string it might take for an address to fetch."""
-    import feedparser  # slow to load, and few feeds are broken
-
-    headers = {"content-location": url, "content-type": content_type or "application/xml"}
-    try:
-        parsed = feedparser.parse(
-            BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=True
-        )
-    except _FEEDPARSER_ERRORS:
-        return None
-    if not parsed.get("version") and not parsed.entries:
-        return None
-    return _feed(_string(parsed.feed, "title"), map(_patient_entry, parsed.entries), url)
-
-
-def _patient_entry(entry: Mapping[str, object]) -> Entry:
-    identity = _string(entry, "id")
-    address = _string(entry, "feedburner_origlink") or _string(entry, "link") or (identity if _is_url(identity) else "")
-    date = next((text for key in ("published", "created", "updated") if (text := _string(entry, key))), "")
-    authors, summary = _string(entry, "author"), _string(entry, "summary")[: 4 * LEAD_CAP]
-    return Entry(address, "", _string(entry, "title"), date, (authors,) if authors else (), summary)
-
-
 def _string(said: Mapping[str, object], key: str) -> str:
     """The text under a key; empty if there is none."""
     value = said.get(key)
@@ -252,7 +200,7 @@ def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
     many entries lead to one page, they date and name nothing, because they are younger than it."""
     found = list(islice(entries, ENTRY_CAP))
     if _are_comments(found):
-        return Feed(_tidy(title), (), {})
+        return Feed(plain_text(title, TITLE_CAP), (), {})
     shared = _share_pages(found)
     links: dict[Url, Link] = {}
     said: dict[Url, Entry] = {}
@@ -261,11 +209,11 @@ def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
         if target is not None and target not in links:
             read = read_moment(entry.date) if entry.date and not shared else None
             published = read.time if read is not None and read.time >= EARLIEST else None
-            name = "" if shared else _tidy(entry.title)
+            name = "" if shared else plain_text(entry.title, TITLE_CAP)
             links[target] = Link(target, channel=Channel.FEED, published=published, title=name)
             if not shared:
                 said[target] = entry
-    return Feed(_tidy(title), tuple(links.values()), said)
+    return Feed(plain_text(title, TITLE_CAP), tuple(links.values()), said)
 
 
 def _are_comments(entries: Sequence[Entry]) -> bool:
@@ -282,15 +230,6 @@ def _share_pages(entries: Sequence[Entry]) -> bool:
     return len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses)
 
 
-def _tidy(title: str) -> str:
-    """A title as plain text: feeds escape markup in it once, twice or not at all."""
-    if "&" in title:
-        title = html.unescape(title)
-    if "<" in title:
-        title = LexborHTMLParser(title).text()
-    return " ".join(title.split())[:TITLE_CAP]
-
-
 _PASSING = frozenset(["comments", "commentrss", "thumbnail"])
 """Elements that count or point, and change though the story does not."""
 
@@ -299,11 +238,11 @@ def entry_prints(body: bytes, url: Url) -> dict[Url, int]:
     """For each entry of a feed in XML a fingerprint of what it says of its page: another one, and the page has changed."""
     root = None if declares_entities(body) else _parsed(without_bom(body[:BYTE_CAP]), url, None)
     prints: dict[Url, int] = {}
-    found = () if root is None else (one for one in root.iter(etree.Element) if _name(one) in ("item", "entry"))
+    found = () if root is None else (one for one in root.iter(etree.Element) if local_name(one) in ("item", "entry"))
     for element in islice(found, ENTRY_CAP):
         entry = _entry(element)
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None:
-            said = "\n".join(_text(child) for child in element if _name(child) not in _PASSING)
+            said = "\n".join(_text(child) for child in element if local_name(child) not in _PASSING)
             prints[target] = xxh3_64_intdigest(said.encode("utf-8", "replace"))
     return prints

@@ -1,7 +1,5 @@
 """What a page says of itself: its meta, link and JSON-LD elements, each read once for all who ask.
 
-Elements are asked for by their tag, and found in one walk for all.
-
 Of the nodes of JSON-LD the page's own story is told by its type and address. Broken JSON is common: comments and CDATA
 marks round it, raw control characters, a comma too many. What no cleaning mends is searched for the plain pattern
 `"datePublished": "…"`.
@@ -13,108 +11,44 @@ and rules for us add up: what any of them forbids is forbidden.
 
 import json
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
-from typing import Generic, Self, TypeVar, overload
-from urllib.parse import urljoin, urlsplit
+from operator import itemgetter
 
 import msgspec
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.terms import Dated, Url
-
-Owner = TypeVar("Owner")
-T = TypeVar("T")
-
-
-class lazily(Generic[Owner, T]):
-    """A method as a property that is worked out when it is asked for first, and then stands in the object itself.
-
-    As `functools.cached_property`, without the lock that it takes up to Python 3.11: a page has twenty such answers, and
-    each page is read by one thread.
-    """
-
-    def __init__(self, work: Callable[[Owner], T]) -> None:
-        self._work = work
-        self._name = work.__name__
-        self.__doc__ = work.__doc__
-
-    @overload
-    def __get__(self, instance: None, owner: type[Owner]) -> Self: ...
-
-    @overload
-    def __get__(self, instance: Owner, owner: type[Owner]) -> T: ...
-
-    def __get__(self, instance: Owner | None, owner: type[Owner]) -> Self | T:
-        if instance is None:
-            return self
-        answer = instance.__dict__[self._name] = self._work(instance)  # found there the next time
-        return answer
-
+from forager.pages.tree import PageTree, heading_link, lazily
+from forager.pages.urls import path
+from forager.terms import Url
 
 _LINKED_DATA = "application/ld+json"
 _INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)
 Attributes = dict[str, str | None]
 
 
-_ASKED_FOR = ["meta", "link", "base", "script", "title", "h1", "h2", "h3", "h4", "a", "p", "article"]
-_MARKED = (
-    "h1, time, abbr.published, [itemprop], [property], [class*=date], [class*=yline], [class*=uthor], [rel~=author], "
-    "article address"
-)
-
-
-class PageTree(LexborHTMLParser):
-    """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
-
-    def tags(self, name: str) -> list[LexborNode]:
-        """The elements of this tag in document order; the list is not to be changed."""
-        return self._found[name] if name in _ASKED_FOR else super().tags(name)
-
-    @lazily
-    def _found(self) -> dict[str, list[LexborNode]]:
-        found: dict[str, list[LexborNode]] = {tag: [] for tag in _ASKED_FOR}
-        for node in self.css(", ".join(_ASKED_FOR)):
-            found[node.tag or ""].append(node)
-        return found
-
-    @lazily
-    def marked(self) -> list[LexborNode]:
-        """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
-        return self.css(_MARKED)
-
-
-def ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """The elements in which a node stands, the nearest first, up to the body, which is left out."""
-    above = node.parent
-    while above is not None and above.tag not in ("body", "html"):
-        yield above
-        above = above.parent
-
-
-def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
-    """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
-    lines = [[(above.mem_id, above) for above in islice(ancestors(node), reach)] for node in nodes]
-    held = Counter(number for line in lines for number, _ in line)
-    alone = ([above for _, above in takewhile(lambda pair: held[pair[0]] == 1, line)] for line in lines)
-    return [line[-1] if line else node for node, line in zip(nodes, alone, strict=True)]
-
-
 class Head:
     """The statements of one page, wherever they stand in its markup; read when they are asked for first."""
 
-    def __init__(self, tree: PageTree) -> None:
-        self.tree = tree
-        self.nodes: dict[str, list[Mapping[str, object]] | None] = {}
-        """The nodes of JSON-LD that was decoded already, by its text; None if it could not be."""
-        self.stories: dict[str, list[Mapping[str, object]]] = {}
-        """The nodes of stories that were looked for already, by the path of the page."""
-        self.shown: dict[str, list[Dated]] = {}
-        """The dates round the headline that were looked for already, by the path of the page (see `dates`)."""
-        self.site_names: dict[Url, set[str]] = {}
-        """What the site may be called, as far as it was asked, by the address of the page (see `about`)."""
+    def __init__(self, tree: PageTree, url: Url) -> None:
+        self.tree, self.url = tree, url
+
+    @lazily
+    def path(self) -> str:
+        """The path of the page."""
+        return path(self.url)
+
+    @lazily
+    def mastheads(self) -> list[LexborNode]:
+        """The `h1` elements that name the site: the whole of each links to a page above this one."""
+        return [node for node in self.tree.tags("h1") if _is_masthead(node, self.path)]
+
+    @lazily
+    def headlines(self) -> list[LexborNode]:
+        """The other `h1` elements."""
+        mastheads = {node.mem_id for node in self.mastheads}
+        return [node for node in self.tree.tags("h1") if node.mem_id not in mastheads]
 
     @lazily
     def metas(self) -> list[Attributes]:
@@ -161,15 +95,41 @@ class Head:
         """The text of every JSON-LD script, in document order."""
         return [script.text() for script in self.tree.tags("script") if _is_linked_data(script)]
 
+    @lazily
+    def nodes(self) -> list["Node"]:
+        """Every node of JSON-LD that can be read and is not about something else than the page, in document order."""
+        return [node for nodes in self._read.values() for node in nodes or ()]
 
-def headlines(tree: PageTree, own: str) -> list[LexborNode]:
-    """The `h1` elements that may be the headline of the page at the path `own`: all but mastheads."""
-    return [node for node in tree.tags("h1") if not _is_masthead(node, own)]
+    @lazily
+    def identified(self) -> dict[str, "Node"]:
+        """The nodes that others may refer to, by their identity."""
+        return {id: node for node in reversed(self.nodes) if isinstance(id := node.get("@id"), str)}
 
+    @lazily
+    def stories(self) -> list["Node"]:
+        """The nodes of stories, the best first: that at the path of the page before others."""
+        ranked = sorted(((_rank(node, self.path), node) for node in self.nodes), key=itemgetter(0))
+        return [node for rank, node in ranked if rank <= 1]
 
-def mastheads(tree: PageTree, own: str) -> list[LexborNode]:
-    """The `h1` elements that name the site: the whole of each links to a page above this one."""
-    return [node for node in tree.tags("h1") if _is_masthead(node, own)]
+    def stated_dates(self, name: str) -> list[str]:
+        """The values of a date property in JSON-LD, the best story's first."""
+        found: list[tuple[int, str]] = []
+        for text, nodes in self._read.items():
+            if nodes is None:
+                found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
+            for node in nodes or ():
+                value = node.get(name)
+                if isinstance(value, list) and value:
+                    value = value[0]
+                if isinstance(value, str | int):
+                    found.append((_rank(node, self.path), str(value)))
+        return [value for _, value in sorted(found, key=itemgetter(0))]
+
+    @lazily
+    def _read(self) -> dict[str, list["Node"] | None]:
+        """The nodes of each JSON-LD script by its text; None if it cannot be decoded."""
+        read = {text: _decoded(text) for text in self.linked_data}
+        return {text: None if content is None else list(_nodes(content)) for text, content in read.items()}
 
 
 def _is_masthead(heading: LexborNode, own: str) -> bool:
@@ -178,19 +138,6 @@ def _is_masthead(heading: LexborNode, own: str) -> bool:
         return False
     folder = _INDEX.sub("", target).rstrip("/") + "/"
     return folder != own and own.startswith(folder)
-
-
-def heading_link(heading: LexborNode, own: str) -> tuple[str, str]:
-    """The path that a heading of the page at the path `own` links to, and the linked text; both empty if there is none."""
-    above = heading.parent
-    link = above if above is not None and above.tag == "a" else heading.css_first("a[href]")
-    href = None if link is None else link.attributes.get("href")
-    if link is None or href is None:
-        return "", ""
-    try:
-        return urlsplit(urljoin(own, href.strip())).path or "/", link.text().strip()
-    except ValueError:  # no address at all
-        return "", ""
 
 
 def _is_linked_data(script: LexborNode) -> bool:
@@ -242,9 +189,7 @@ def _for_us(header: str, agent: str) -> Iterator[str]:
 
 Node = Mapping[str, object]
 
-_NODE_CAP = 2000
-"""Nodes of one page that are looked at (ours); large product lists hold thousands."""
-
+_NODE_CAP = 2000  # nodes of one page that are looked at (ours); large product lists hold thousands
 _OTHERS = """
 comment comments review reviews itemListElement liveBlogUpdate image associatedMedia video audio citation mentions
 author publisher isPartOf hasPart about relatedLink recordedAt breadcrumb
@@ -252,55 +197,8 @@ author publisher isPartOf hasPart about relatedLink recordedAt breadcrumb
 _OTHER_PROPERTIES = frozenset(_OTHERS.split())
 """Properties whose nodes are about something else than the page's own story."""
 
-_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|(?<=[\[{}\],])[ \t]*//[^\"\n]*$", re.MULTILINE)
+_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^[^\S\n]*//.*$|(?<=[\[{}\],])[ \t]*//[^\"\n]{0,200}$", re.MULTILINE)
 _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
-
-
-def stated_dates(head: Head, name: str, path: str = "") -> list[str]:
-    """The values of a date property, the best story's first; a story whose own URL ends in `path` is the best."""
-    found: list[tuple[int, str]] = []
-    for text in head.linked_data:
-        if name not in text:
-            continue
-        nodes = _read(head, text)
-        if nodes is None:
-            found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
-        for node in nodes or ():
-            value = node.get(name)
-            if isinstance(value, list) and value:
-                value = value[0]
-            if isinstance(value, str | int):
-                found.append((_rank(node, path), str(value)))
-    return [value for _, value in sorted(found, key=lambda ranked: ranked[0])]
-
-
-def story_nodes(head: Head, path: str = "") -> list[Node]:
-    """The nodes of stories, the best first: that at this path before others."""
-    if path not in head.stories:
-        ranked = [(_rank(node, path), node) for node in all_nodes(head)]
-        head.stories[path] = [node for rank, node in sorted(ranked, key=lambda pair: pair[0]) if rank <= 1]
-    return head.stories[path]
-
-
-def stated_body(head: Head, path: str = "") -> str:
-    """The text of the story as JSON-LD states it; empty if it does not."""
-    if not any('"articleBody"' in text for text in head.linked_data):
-        return ""
-    said = (node.get("articleBody") for node in story_nodes(head, path))
-    return max((body for body in said if isinstance(body, str)), key=len, default="")
-
-
-def all_nodes(head: Head) -> Iterator[Node]:
-    """Every node that can be read and is not about something else than the page, in document order."""
-    for text in head.linked_data:
-        yield from _read(head, text) or ()
-
-
-def _read(head: Head, text: str) -> list[Node] | None:
-    if text not in head.nodes:
-        content = _decoded(text)
-        head.nodes[text] = None if content is None else list(_nodes(content))
-    return head.nodes[text]
 
 
 def _decoded(text: str) -> object:

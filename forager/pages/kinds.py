@@ -3,8 +3,8 @@
 The rule is a vote of cheap signs; a positive sum is an article, anything else a hub:
 
 - what the page says of itself: an article type in JSON-LD or Open Graph +2, a type of list in JSON-LD -2, so that both
-  cancel out; Open Graph `website` -1 (many publishers leave it on articles, so it weighs little); the class of its body,
-  which WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
+  cancel out (Open Graph `website` says nothing: many publishers leave it on articles); the class of its body, which
+  WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
 - its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
 - its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
   there or in the query +1; a path of at most two short words -1;
@@ -25,7 +25,8 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, PageTree, blocks_round
+from forager.pages.head import Head
+from forager.pages.tree import PageTree, blocks_round, heading_anchor
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
@@ -45,24 +46,22 @@ _MOST_PARAGRAPHS = 1_000
 _TEASERS = 3  # blocks of the same shape from which on they are a list
 _MOST_ARTICLES = 50
 _REACH = 12  # ancestors that are looked at
-_BODY = range(-5, 3)  # the votes that a body can give
 
 
-def kind_of(head: Head, url: Url, links: Callable[[], Sequence[Link]], text: Callable[[], str]) -> Kind:
+def kind_of(head: Head, links: Callable[[], Sequence[Link]], text: Callable[[], str]) -> Kind:
     """HUB or ARTICLE; the links and the main text are asked for only if statement and address leave it open."""
-    stated, address = _by_statement(head), _by_address(url)
-    least = _BODY[0] if stated <= 0 else -2 if address > 0 or stated > 2 else -3
+    stated, address = _by_statement(head), _by_address(head.url)
+    least = -5 if stated <= 0 else -2 if address > 0 or stated > 2 else -3
     votes = stated + address
-    if votes + least <= 0 < votes + 1 + _BODY[-1]:
+    if votes + least <= 0 < votes + 3:  # headline and body may decide
         votes += _by_headline(head)
-    if votes + least <= 0 < votes + _BODY[-1]:
-        votes += max(_by_body(head.tree, url, links, text()), least)
+        votes += max(_by_body(head, links, text()), least)
     return Kind.ARTICLE if votes > 0 else Kind.HUB
 
 
 def _by_headline(head: Head) -> int:
     """+1 for a headline that the title of the page repeats: lists have names, which are shorter."""
-    shown = [node for node in head.tree.tags("h1")[:3] if not _is_linked(node)]
+    shown = [node for node in head.tree.tags("h1")[:3] if heading_anchor(node) is None]
     texts = [" ".join(node.text(separator=" ").split()) for node in shown]
     titles = [head.meta.get("og:title", ""), *(node.text() for node in head.tree.tags("title")[:1])]
     said = [" ".join(title.split()) for title in titles]
@@ -71,11 +70,9 @@ def _by_headline(head: Head) -> int:
 
 def _by_statement(head: Head) -> int:
     stated = " ".join(head.linked_data)
-    article = _ARTICLE_TYPE.search(stated) is not None
+    article = head.meta.get("og:type", "").strip().lower() == "article" or _ARTICLE_TYPE.search(stated) is not None
     listing = _LIST_TYPE.search(stated) is not None
-    graph = head.meta.get("og:type", "").strip().lower()
-    article = article or graph == "article"
-    return 2 * article - 2 * listing - (graph == "website" and not article) + _by_body_class(head.tree)
+    return 2 * article - 2 * listing + _by_body_class(head.tree)
 
 
 def _by_body_class(tree: PageTree) -> int:
@@ -101,9 +98,9 @@ def _by_address(url: Url) -> int:
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
-def _by_body(tree: PageTree, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
-    teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(tree)])
-    excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(tree, url)]
+def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
+    teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(head.tree)])
+    excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(head)]
     teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
     shown = " ".join(teasers)
     own = [line for line in text.splitlines() if " ".join(line.split()) not in shown]
@@ -114,7 +111,7 @@ def _by_body(tree: PageTree, url: Url, links: Callable[[], Sequence[Link]], text
     headlines = sum(size for size in anchors if size >= _HEADLINE)
     if prose >= _SOME_PROSE and prose >= headlines:
         return 2 if prose >= 2 * headlines else int(len(teasers) < _TEASERS)
-    flow = min(prose, _flow(tree))
+    flow = min(prose, _flow(head.tree))
     if flow >= _SOME_PROSE:
         return -int(flow < 5 * _SOME_PROSE)
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
@@ -142,7 +139,7 @@ def _teasers(tree: PageTree) -> list[LexborNode]:
     shapes: dict[tuple[str, str, str], list[LexborNode]] = {}
     for tag in ("h1", "h2", "h3", "h4"):
         for node in tree.tags(tag):
-            if _is_linked(node) and len(node.text().strip().encode()) >= _TITLE:
+            if heading_anchor(node) is not None and len(node.text().strip().encode()) >= _TITLE:
                 above = node.parent
                 key = (tag, node.attributes.get("class") or "", "" if above is None else above.tag or "")
                 shapes.setdefault(key, []).append(node)
@@ -157,14 +154,14 @@ def _teasers(tree: PageTree) -> list[LexborNode]:
     return blocks_round(headings, _REACH)
 
 
-def _excerpts(tree: PageTree, url: Url) -> list[LexborNode]:
+def _excerpts(head: Head) -> list[LexborNode]:
     """What is marked as an article, but headed by a link to another page: even a single one is no story of this page."""
     found = []
-    for node in tree.tags("article")[:_MOST_ARTICLES]:
+    for node in head.tree.tags("article")[:_MOST_ARTICLES]:
         heading = node.css_first("h1, h2, h3, h4")
-        link = None if heading is None else heading.css_first("a[href]")
-        target = None if link is None else canonical(link.attributes.get("href") or "", url)
-        if target is not None and target != url:
+        link = None if heading is None else heading_anchor(heading)
+        target = None if link is None else canonical(link.attributes.get("href") or "", head.url)
+        if target is not None and target != head.url:
             found.append(node)
     return found
 
@@ -173,17 +170,3 @@ def _without_story(blocks: list[str]) -> list[str]:
     """The texts of blocks but one that is as long as all others together: the story among its teasers."""
     half = sum(map(len, blocks)) / 2
     return [block for block in blocks if len(block) < max(half, 1)]
-
-
-def _is_linked(heading: LexborNode) -> bool:
-    """Whether a heading is, or stands in, a link."""
-    above = heading.parent
-    if above is not None and above.tag == "a":
-        return True
-    waiting = [heading]
-    while waiting:
-        node = waiting.pop()
-        if node.tag == "a" and node.attributes.get("href"):
-            return True
-        waiting.extend(node.iter())
-    return False

@@ -9,20 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-LOOKED_AT = 4_000
-"""Characters at the beginning of a text that are looked at (ours)."""
-
-SAMPLE = 1_000
-"""Characters that are looked at to check a language that is stated (ours)."""
-
-FEWEST = 8
-"""Words without which nothing is said of a text that has no script of its own (ours)."""
-
-SHARE = 0.08
-"""Of the words of a text at least this share are common words of its language (ours)."""
-
-CLEARLY = 3
-"""A language with so many times the common words of another is not that other one (ours)."""
+LOOKED_AT = 4_000  # characters at the beginning of a text that are looked at (ours)
+SAMPLE = 1_000  # characters that are looked at to check a language that is stated (ours)
+FEWEST = 8  # words without which nothing is said of a text that has no script of its own (ours)
+SHARE = 0.08  # of the words of a text at least this share are common words of its language (ours)
+CLEARLY = 3  # a language with so many times the common words of another is not that other one (ours)
 
 _SCRIPTS = (
     ("ja", "\u3040-\u30ff"),
@@ -151,9 +142,12 @@ def _votes(text: str) -> tuple[str, int, Counter[str]]:
     if script not in _COMMON:
         return script, 0, Counter()
     words = re.findall(r"[^\W\d_]+", begin.lower()) if script != "devanagari" else begin.split()
-    common = _LANGUAGES[script]
-    fewest = len(words) >= FEWEST
-    return script, len(words), Counter(name for word in words for name in common.get(word, ()) if fewest)
+    common, votes = _LANGUAGES[script], Counter[str]()
+    if len(words) >= FEWEST:
+        for word, count in Counter(words).items():
+            for name in common.get(word, ()):
+                votes[name] += count
+    return script, len(words), votes
 
 
 def _script_of(text: str) -> str:

@@ -10,9 +10,10 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, PageTree, blocks_round
+from forager.pages.head import Head
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
+from forager.pages.tree import PageTree, blocks_round, inherited
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 
@@ -64,25 +65,20 @@ class PageLinks:
     that has a text gives its text and region.
     """
 
-    def __init__(
-        self, head: Head, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None
-    ) -> None:
-        self._settings, self._url = settings or PagesSettings(), url
+    def __init__(self, head: Head, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None) -> None:
+        self._settings, self._url = settings or PagesSettings(), (url := head.url)
         joiner = Joiner((head.base and Joiner(url).join(head.base)) or url, memo)
         self._stated = list(_stated_links(head, joiner))
         self._in_head: dict[Url, Link] = {}
         for link in self._stated:
             if link.url != url:
                 self._in_head.setdefault(link.url, link)
-        self._anchors: dict[Url, LexborNode | None] = dict.fromkeys(self._in_head)
-        """For each URL the first anchor that leads there."""
-        self._later: dict[Url, list[LexborNode]] = {}
-        """The others of those to which several lead."""
-        self.related: set[Url] = set(self._in_head)
-        """URLs of which more is said than a text."""
+        self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
+        """For each URL the anchors that lead there."""
+        self.related: set[Url] = set(self._in_head)  # URLs of which more is said than a text
         self._tree, self._joiner = head.tree, joiner
         self._add_anchors(head.tree, joiner, url)
-        self._regions = _Regions()
+        self._places: dict[int, tuple[Region, bool]] = {}
         self._spent = 0
 
     @property
@@ -117,24 +113,18 @@ class PageLinks:
 
     def to(self, url: Url) -> Link:
         """The link that leads to one of the `urls`."""
-        stated = self._in_head.get(url) if self._in_head else None
+        found = stated = self._in_head.get(url)
         if stated is not None and stated.anchor:
             return stated
-        rel = stated.rel if stated is not None else ()
-        channel = stated.channel if stated is not None else Channel.LINK
-        longest = self._settings.max_anchor
-        found = stated
-        first, is_related = self._anchors[url], url in self.related
-        nodes = [] if first is None else [first]
-        if url in self._later:
-            nodes += self._later[url]
-        for node in nodes:
+        rel, channel = ((), Channel.LINK) if stated is None else (stated.rel, stated.channel)
+        for node in self._anchors[url]:
             text = self._text(node)
             if not text and found is not None:
                 continue
-            own = node.attributes.get("rel") if is_related else None
+            own = node.attributes.get("rel") if url in self.related else None
             rel = tuple(own.lower().split()) if own else rel
-            found = Link(url, (text or _picture(node))[:longest], self._regions.of(node), rel, channel)
+            region, _ = inherited(node.parent or node, self._places, (Region.MAIN, False), _place_inside)
+            found = Link(url, (text or _picture(node))[: self._settings.max_anchor], region, rel, channel)
             if text:
                 break
         assert found is not None, "every URL has an element that leads there"
@@ -151,11 +141,11 @@ class PageLinks:
             if url is None or url == own:
                 continue
             if url in anchors:
-                self._later.setdefault(url, []).append(node)
+                anchors[url].append(node)
             elif len(anchors) >= most:
                 return
             else:
-                anchors[url] = node
+                anchors[url] = [node]
             if "rel" in attributes:
                 self.related.add(url)
 
@@ -201,50 +191,27 @@ def _picture(node: LexborNode) -> str:
     return " ".join((said or attributes.get("aria-label") or attributes.get("title") or "").split())
 
 
-class _Regions:
-    """The region of each element, found by climbing to the nearest element whose region is known already."""
+def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region, bool]:
+    """Region within this element, and whether that is inside main or article, whose headers and footers are its own."""
+    tag = node.tag
+    if tag not in _BOXES:
+        return place
+    region, in_text = place
+    if tag == "main":
+        return Region.MAIN, True
+    if region is Region.NAV or region is Region.FOOTER:
+        return place
+    if tag == "article":
+        return region, True
+    if tag in ("header", "footer") and in_text:
+        return place
+    return _LANDMARKS.get(tag or "") or _by_name(node) or region, in_text
 
-    def __init__(self) -> None:
-        self._places: dict[int, tuple[Region, bool]] = {}
 
-    def of(self, node: LexborNode) -> Region:
-        places = self._places
-        chain: list[tuple[int, LexborNode]] = []
-        place: tuple[Region, bool] | None = None
-        above = node.parent
-        while above is not None:
-            number = above.mem_id
-            place = places.get(number)
-            if place is not None:
-                break
-            chain.append((number, above))
-            above = above.parent
-        place = place or (Region.MAIN, False)
-        for number, inner in reversed(chain):
-            tag = inner.tag
-            if tag in _BOXES:
-                place = self._inside(inner, tag, *place)
-            places[number] = place
-        return place[0]
-
-    def _inside(self, node: LexborNode, tag: str | None, region: Region, in_text: bool) -> tuple[Region, bool]:
-        """Region within this element; `in_text`: inside main or article, whose headers and footers are its own."""
-        if tag == "main":
-            return Region.MAIN, True
-        if region is Region.NAV or region is Region.FOOTER:
-            return region, in_text
-        if tag == "article":
-            return region, True
-        if tag in ("header", "footer") and in_text:
-            return region, in_text
-        return _LANDMARKS.get(tag or "") or self._by_name(node) or region, in_text
-
-    def _by_name(self, node: LexborNode) -> Region | None:
-        """The region that role, class or id speak of."""
-        attributes = node.attributes
-        if not attributes:
-            return None
-        return _named(attributes.get("role"), attributes.get("class"), attributes.get("id"))
+def _by_name(node: LexborNode) -> Region | None:
+    """The region that role, class or id speak of."""
+    attributes = node.attributes
+    return _named(attributes.get("role"), attributes.get("class"), attributes.get("id")) if attributes else None
 
 
 @lru_cache(maxsize=10_000)  # the pages of a site name their parts alike

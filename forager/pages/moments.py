@@ -56,9 +56,12 @@ _COUNTRIES: Final[dict[str, tuple[float, bool]]] = {
 _LANGUAGES: Final[dict[str, str]] = {
     "de": "de", "it": "it", "nl": "nl", "pl": "pl", "cs": "cz", "sk": "sk", "hu": "hu", "sv": "se", "da": "dk", "no": "no",
     "nb": "no", "fi": "fi", "el": "gr", "ro": "ro", "bg": "bg", "uk": "ua", "tr": "tr", "fa": "ir", "hi": "in", "bn": "bd",
-    "th": "th", "vi": "vn", "ja": "jp", "ko": "kr",
+    "th": "th", "vi": "vn", "ja": "jp", "ko": "kr", "zh": "cn",
 }  # fmt: skip
 """The country in which most of what is written in a language is published."""
+
+_NO_REGIONS: Final = frozenset(("ar", "be", "my", "uk"))
+"""Languages named like a country of others: who writes `ar-ar` means Arabic, not Argentina."""
 
 
 def country_of(url: Url, lang: str) -> str:
@@ -67,6 +70,8 @@ def country_of(url: Url, lang: str) -> str:
     if end in _COUNTRIES:
         return end
     name, _, region = lang.partition("-")
+    if region == name and name in _NO_REGIONS:
+        region = ""
     if len(end) == 2 and not region:
         return ""  # another country: its language may be spoken elsewhere
     return region if region in _COUNTRIES else _LANGUAGES.get(name, "") if not region else ""
@@ -137,11 +142,8 @@ MONTHS: Final[dict[str, int]] = {
 }
 """The number of a month by its name."""
 
-LONGEST = 120
-"""Characters of a string that are looked at; a date is shorter (ours)."""
-
-_REMEMBERED = 1_000
-"""Strings whose moments are remembered: a page states the same one several times (ours)."""
+LONGEST = 120  # characters of a string that are looked at; a date is shorter (ours)
+_REMEMBERED = 1_000  # strings whose moments are remembered: a page states the same one several times (ours)
 
 _NONE, _WHOLE_DAY = timedelta(0), timedelta(days=1)
 

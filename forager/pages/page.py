@@ -4,16 +4,19 @@ A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatev
 could not be read is empty, and `trouble` says why.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, PageTree, RobotsMeta, lazily, read_robots_meta
+from forager.pages.head import Head, RobotsMeta, read_robots_meta
+from forager.pages.language import language_of
 from forager.pages.links import PageLinks, says_only_a_text
-from forager.pages.markup import Form, form_of_body, inflated_body, to_utf8, within_depth
+from forager.pages.markup import GZIP, Form, form_of_body, inflated_body, to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
+from forager.pages.tree import PageTree, lazily
 from forager.pages.urls import UrlMemo, path
 from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Response, Url
 
@@ -25,11 +28,15 @@ _DEFAULTS = PagesSettings()
 def load_slow_parts() -> None:
     """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
     import charset_normalizer  # noqa: F401
-    import feedparser  # noqa: F401
     from htmldate.extractors import get_external_parser, month_words
 
     month_words()
     get_external_parser().get_date_data("no date")  # takes a second: it is tried in every language
+
+
+LONG = 400_000  # bytes of HTML that take longer to read than an event loop should be held, …
+LONG_LIST = 10_000  # … and of anything else
+_HTML = re.compile(rb"<html|<!doctype html", re.IGNORECASE)
 
 
 class Page:
@@ -37,20 +44,31 @@ class Page:
 
     def __init__(self, response: Response, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> None:
         self.url: Url = response.url
-        self.response = response
-        """The answer that it was read from."""
+        self.response = response  # the answer that it was read from
         self.trouble = "" if response.body else "empty body"
         """Why something could not be read, as far as it was tried; empty if all went well."""
         self._memo = memo
         self._settings = settings
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it may take long to read: a list of thousands of pages, a very large page, or whatever is packed."""
+        body = self.response.body
+        is_html = _HTML.search(body, 0, 1000) is not None
+        return len(body) > (LONG if is_html else LONG_LIST) or body.startswith(GZIP)
+
+    def read_ahead(self) -> None:
+        """Works out what takes long; another thread may do so, before anybody else asks."""
+        for _ in (self.text_print, self.kind, self.related, self.robots, self.latest_dates, self.entry_prints):
+            pass
+        for target in self.targets[:1]:
+            self.link(target)
+
     @lazily
     def kind(self) -> Kind:
         head = self._head
         if head is not None:
-            return self._attempt(
-                "kind", lambda: kinds.kind_of(head, self.url, self._all_links, lambda: self.text), Kind.OTHER
-            )
+            return self._attempt("kind", lambda: kinds.kind_of(head, self._all_links, lambda: self.text), Kind.OTHER)
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
@@ -105,7 +123,7 @@ class Page:
         """The headline a reader sees, without the name of the site."""
         if self._feed is not None:
             return self._feed.title
-        return self._from_head("title", lambda head: headline(head, self.url, self._settings.max_anchor), "")
+        return self._from_head("title", lambda head: headline(head, self._settings.max_anchor), "")
 
     @lazily
     def canonical(self) -> Url | None:
@@ -122,7 +140,7 @@ class Page:
     @lazily
     def about(self) -> About:
         """What the page tells of its story besides title, text and dates."""
-        return self._from_head("about", lambda head: about(head, self.url, self.text, language=self.lang), NOTHING)
+        return self._from_head("about", lambda head: about(head, self.text, language=self.lang), NOTHING)
 
     @property
     def authors(self) -> tuple[str, ...]:
@@ -184,11 +202,10 @@ class Page:
             "published",
             lambda head: dates.published(
                 head,
-                self.url,
                 last_modified=self._last_modified,
                 now=self.response.asked,
                 ignored=ignored,
-                lang=self.lang,
+                lang=self.lang or language_of(self.text),
             ),
             None,
         )
@@ -232,6 +249,11 @@ class Page:
         metas = self._from_head("robots", lambda head: head.named, nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
 
+    def __del__(self) -> None:
+        tree = self.__dict__.get("_tree")
+        if tree is not None:
+            tree.forget()
+
     def __repr__(self) -> str:
         state = self.trouble or "readable"
         return f"<Page {self.url} {self._form.name.lower()}, {len(self._body)} bytes, {state}>"
@@ -250,14 +272,14 @@ class Page:
 
     @lazily
     def _head(self) -> Head | None:
-        return None if self._tree is None else Head(self._tree)
+        return None if self._tree is None else Head(self._tree, self.url)
 
     @lazily
     def _links(self) -> PageLinks | None:
         head = self._head
         if head is None:
             return None
-        return self._attempt("links", lambda: PageLinks(head, self.url, memo=self._memo, settings=self._settings), None)
+        return self._attempt("links", lambda: PageLinks(head, memo=self._memo, settings=self._settings), None)
 
     @lazily
     def _by_target(self) -> dict[Url, Link]:

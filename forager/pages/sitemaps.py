@@ -3,25 +3,28 @@
 Read as a stream: what a broken or cut document gave before it broke is kept.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import islice
 
 from lxml import etree
 
+from forager.pages.feeds import local_name
 from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
 from forager.terms import Channel, Link, Url
 
-URL_CAP = 50_000
-"""URLs of one sitemap that are read (stated by the protocol)."""
+URL_CAP = 50_000  # URLs of one sitemap that are read (stated by the protocol)
+EVENT_CAP = 20 * URL_CAP  # begins and ends of elements that are read: a packed sitemap may hold millions (ours)
+OPEN_CAP = 1_000  # tags without end that are read; the parser takes a time that grows with the square of them (ours)
+BYTE_CAP = 52_428_800  # bytes that are read (50 MiB, stated by the protocol)
+TITLE_CAP = 500  # characters of a title (ours)
 
-BYTE_CAP = 52_428_800
-"""Bytes that are read (50 MiB, stated by the protocol)."""
 
-TITLE_CAP = 500
-"""Characters of a title (ours)."""
+_OPEN = re.compile(rb"<[^<>]*+(?=<)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,11 @@ def read_sitemap(body: bytes, url: Url) -> Sitemap | None:
     body = without_bom(body[:BYTE_CAP])
     if not body.startswith(b"<"):
         return _plain(body, url)
-    return None if declares_entities(body) else _xml(mended(body), url)
+    if declares_entities(body):
+        return None
+    body = mended(body)
+    too_many = next(islice(_OPEN.finditer(body), OPEN_CAP, None), None)
+    return _xml(body if too_many is None else body[: too_many.start()], url)
 
 
 def _plain(body: bytes, url: Url) -> Sitemap | None:
@@ -62,8 +69,8 @@ def _xml(body: bytes, url: Url) -> Sitemap | None:
         BytesIO(body), events=("start", "end"), resolve_entities=False, no_network=True, huge_tree=False, recover=True
     )
     try:
-        for event, element in stream:
-            name = _name(element)
+        for event, element in islice(stream, EVENT_CAP):
+            name = local_name(element)
             if not root:
                 root = name
                 if root not in ("urlset", "sitemapindex"):
@@ -89,21 +96,15 @@ def _entry(element: etree._Element, url: Url) -> tuple[Url, float | None, str] |
     target = canonical(address, url) if address else None
     if target is None:
         return None
-    news = next((child for child in element if _name(child) == "news"), ())
-    said = {_name(child): child.text or "" for child in news}
+    news = next((child for child in element if local_name(child) == "news"), ())
+    said = {local_name(child): child.text or "" for child in news}
     published = read_moment(said.get("publication_date", ""))
     return target, published.time if published else None, " ".join(said.get("title", "").split())[:TITLE_CAP]
 
 
 def _said(element: etree._Element, name: str) -> str:
     """The text of the first child with a name."""
-    return next((child.text or "" for child in element if _name(child) == name), "").strip()
-
-
-def _name(element: etree._Element) -> str:
-    """`loc` for `loc`, `{namespace}loc` and, with the namespace undeclared, `sitemap:loc`; empty for a comment."""
-    tag = element.tag
-    return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""
+    return next((child.text or "" for child in element if local_name(child) == name), "").strip()
 
 
 def _forget(element: etree._Element) -> None:

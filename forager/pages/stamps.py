@@ -12,31 +12,24 @@ from itertools import chain, islice
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import PageTree, heading_link, headlines
+from forager.pages.head import Head
 from forager.pages.moments import LONGEST, read_moment
+from forager.pages.tree import PageTree, heading_link
 from forager.terms import Dated, DateSource
 
-SAME_DAY = 36 * 3600.0
-"""Seconds between a day and a moment of that day in any zone (ours)."""
-
+SAME_DAY = 36 * 3600.0  # seconds between a day and a moment of that day in any zone (ours)
 DAY = 86_400.0
 
-MANY_DAYS = 3
-"""Different days from which on dates that stand together are a list (ours)."""
-
+MANY_DAYS = 3  # different days from which on dates that stand together are a list (ours)
 HEAD_REACH, HEAD_TEXT = 4, 400
 """Ancestors of a headline, and characters before it (twice as many behind), in which dates are looked for (ours)."""
 
-LINE_CAP = 3_000
-"""Lines of a page in which the clock of a known day is looked for (ours)."""
+LINE_CAP = 3_000  # lines of a page in which the clock of a known day is looked for (ours)
 
 
-_PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued", re.IGNORECASE)
-_MODIFIED_HINT = re.compile(r"modif|updat|revis|last-?edit", re.IGNORECASE)
-_ELSEWHERE = re.compile(
-    r"comment|related|sidebar|widget|teaser|recommend|most-|promo|breaking|ticker|clock", re.IGNORECASE
-)
-_FOOTER = re.compile(r"footer", re.IGNORECASE)
+_PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued")
+_MODIFIED_HINT = re.compile(r"modif|updat|revis|last-?edit")
+_ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo|breaking|ticker|clock")
 _PUBLISHED_ON = re.compile(r"\W*(?:publi|posted|veröffentlicht|erschienen|pubblicat|gepubliceerd)", re.IGNORECASE)
 _ANOTHER_DAY = re.compile(
     r"updat|modif|aktualisiert|stand:|ge[aä]ndert|mis à jour|actualiz|aggiornat|bijgewerkt|(?:upp|op|opp)dater|©|copyright|"
@@ -57,21 +50,22 @@ def read_dates(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
             yield Dated(read.time, source, read.exact, read.zone)
 
 
-def published_stamps(tree: PageTree, own: str) -> Iterator[str]:
-    """Dates in `<time>` and its like that may be those of publication, best first; `own` is the path of the page."""
-    return _stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, own)
+def published_stamps(head: Head) -> Iterator[str]:
+    """Dates in `<time>` and its like that may be those of publication, best first."""
+    return _stamps(head, _PUBLISHED_HINT, _MODIFIED_HINT, only_marked=False)
 
 
-def modified_stamps(tree: PageTree) -> Iterator[str]:
+def modified_stamps(head: Head) -> Iterator[str]:
     """Those marked as dates of changes."""
-    return _stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, None)
+    return _stamps(head, _MODIFIED_HINT, _PUBLISHED_HINT, only_marked=True)
 
 
-def moment_on(day: Dated, tree: PageTree, own: str) -> Dated | None:
+def moment_on(day: Dated, head: Head) -> Dated | None:
     """The one moment of that day that stands anywhere on the page; None if there are several."""
+    tree, own = head.tree, head.path
     nodes = [node for node in _stamped(tree) if node.tag != "h1"]
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
-    stamps = (_stamp(node) for node in nodes if not _is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
+    stamps = (_stamp(node) for node in nodes if not is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
     found = _moments(read_dates(stamps, DateSource.TIME), day)
     if not found and _moments(read_dates(_dated_lines(_lines_of(day, tree)), DateSource.TEXT), day):
         found = _moments(_told(read_dates(_dated_lines(list(_lines(tree))), DateSource.TEXT)), day)
@@ -107,9 +101,9 @@ def _lines(tree: PageTree) -> Iterator[str]:
             waiting.extend(reversed(list(node.iter(include_text=True))))
 
 
-def shown_dates(tree: PageTree, own: str) -> Iterator[Dated]:
-    """Dates that stand round the headline, each on a line of its own, those behind it first; `own` is the page's path."""
-    for headline in headlines(tree, own)[:2]:
+def shown_dates(head: Head) -> Iterator[Dated]:
+    """Dates that stand round the headline, each on a line of its own, those behind it first."""
+    for headline in head.headlines[:2]:
         name, above = headline.text().strip(), headline.parent
         text = ""
         for _ in range(HEAD_REACH):
@@ -158,15 +152,12 @@ def _is_stamp(node: LexborNode) -> bool:
     return _DATE_CLASS.search(names) is not None or (tag == "abbr" and "published" in names.split())
 
 
-def _stamps(tree: PageTree, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
-    """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline.
-
-    `own` is the path of the page, for links to itself; None: only those marked are wanted.
-    """
+def _stamps(head: Head, wanted: re.Pattern[str], other: re.Pattern[str], *, only_marked: bool) -> Iterator[str]:
+    """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline."""
     marked: list[LexborNode] = []
     before: list[LexborNode] = []
     after: list[LexborNode] = []
-    nodes = _stamped(tree)
+    nodes = _stamped(head.tree)
     headline_seen = all(node.tag != "h1" for node in nodes)
     for node in nodes:
         if node.tag == "h1":
@@ -175,25 +166,25 @@ def _stamps(tree: PageTree, wanted: re.Pattern[str], other: re.Pattern[str], own
         marks = _marks(node)
         if wanted.search(marks):
             marked.append(node)
-        elif own is not None and not other.search(marks):
+        elif not only_marked and not other.search(marks):
             (after if headline_seen else before).append(node)
     for node in marked:
-        if not _is_elsewhere(node, ("aside", "nav", "footer"), own or ""):
+        if not is_elsewhere(node, ("aside", "nav", "footer"), head.path):
             yield _stamp(node)
     for node in chain(after, reversed(before)):
-        if not _is_elsewhere(node, ("aside", "nav", "footer", "a", "li", "blockquote"), own or ""):
+        if not is_elsewhere(node, ("aside", "nav", "footer", "a", "li", "blockquote"), head.path):
             yield _stamp(node)
 
 
 def _marks(node: LexborNode) -> str:
-    """The words of an element that hint at what its date means; its parent's class counts too."""
+    """The words of an element that hint at what its date means, in lower case; its parent's class counts too."""
     attributes = node.attributes
     words = [attributes.get(key) or "" for key in ("itemprop", "class", "id", "property")]
     if "pubdate" in attributes:
         words.append("pubdate")
     if node.parent is not None:
         words.append(node.parent.attributes.get("class") or "")
-    return " ".join(words)
+    return " ".join(words).lower()
 
 
 def _stamp(node: LexborNode) -> str:
@@ -208,8 +199,8 @@ def _stamp(node: LexborNode) -> str:
     return stated or shown
 
 
-def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> bool:
-    """Whether the date belongs to another text: within one of these elements, or one named after such a thing.
+def is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str) -> bool:
+    """Whether an element belongs to another text: within one of these elements, or one named after such a thing.
 
     The footer of the article with the headline belongs to it; many themes state the date there.
     """
@@ -221,7 +212,7 @@ def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> boo
         names = _names(above)
         if above.tag == "article":
             in_footer = in_footer and not _has_headline(above, own)
-        elif above.tag == "footer" or _FOOTER.search(names):
+        elif above.tag == "footer" or "footer" in names:
             in_footer = True
         elif above.tag == "a" and len(own) > 1 and own in (above.attributes.get("href") or ""):
             pass  # a link of the page to itself
@@ -239,4 +230,4 @@ def _has_headline(article: LexborNode, own: str) -> bool:
 
 def _names(node: LexborNode) -> str:
     attributes = node.attributes
-    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()

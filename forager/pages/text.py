@@ -9,57 +9,55 @@ text that stands in any block as well; and text in any element. Furniture that h
 its part round the headline, is none. The tree is only read, and what stands in a link not even that.
 """
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, PageTree, stated_body
+from forager.pages.head import Head
 from forager.pages.layout import DEPTH, LINKED, Box, box_of, written_text
+from forager.pages.tree import PageTree, ancestors, inherited
 
-PARAGRAPH = 25
-"""Characters from which a text counts as a paragraph that may vote (ours)."""
-
+PARAGRAPH = 25  # characters from which a text counts as a paragraph that may vote (ours)
 ENOUGH = 200
 """Characters of main text below which names of furniture are distrusted, as they seem to have hit the story (ours);
 furniture that holds fewer is furniture."""
 
-PLENTY = 1_500
-"""Characters in `p` elements from which on nothing else is asked (ours)."""
-
-WIDEN = 0.2
-"""The winner gives way to an ancestor that holds at least this share more paragraph text (ours)."""
-
+PLENTY = 1_500  # characters in `p` elements from which on nothing else is asked (ours)
+WIDEN = 0.2  # the winner gives way to an ancestor that holds at least this share more paragraph text (ours)
 MOST = 0.5
 """Furniture that holds at least this share of the prose (of fixed furniture none is counted) is none, if the headline
 stands in it, or if one element holds this share of its own prose, as a story does and a row of comments or teasers does
 not. An element named after a story with this share of what was found bounds it (ours)."""
 
-MUCH = 0.3
-"""The same of an element in which the headline stands (ours)."""
-
+MUCH = 0.3  # the same of an element in which the headline stands (ours)
 NAMED = 1.5
 """How much more the votes of paragraphs count that stand in an element named after the body of a story (ours)."""
 
-REACH = 30
-"""Ancestors that a paragraph votes for (ours); it bounds the work on pages nested without end."""
-
+STORIES = 10  # articles of a page among which its own story is looked for (ours)
+REACH = 30  # ancestors that a paragraph votes for (ours); it bounds the work on pages nested without end
 ELEMENT_CAP = 12_000
 """Elements that are looked at in one way (ours), for the same reason; twice as many in all ways together."""
 
+_WORD = re.compile(r"\w+")
 _UNITS = frozenset(["p", "div", "td", "section", "article", "blockquote", "pre"])
+_PAUSES = (",", ". ", ";", "،", "，", "、", "；", "。")
 _ALL_UNITS = _UNITS | frozenset(["span", "li", "dd", "font", "center", "b", "i", "em", "strong"])
-_OTHER_PAUSES = ("،", "，", "、", "；", "。")
 
 
 def story_text(head: Head) -> str:
-    """The main text as the page shows it, or as JSON-LD states it if the page hardly shows half of that."""
-    shown, stated = main_text(head.tree), stated_body(head)
-    if len(stated) < 2 * len(shown) + ENOUGH:
+    """The main text as the page shows it, or as JSON-LD states it if the page shows less than half of its words."""
+    said = (node.get("articleBody") for node in head.stories)
+    shown, stated = main_text(head.tree), max((body for body in said if isinstance(body, str)), key=len, default="")
+    if len(stated) < ENOUGH:
         return shown
     lines = (LexborHTMLParser(stated).text(separator="\n") if "<" in stated else stated).splitlines()
-    return "\n".join(line for text in lines if (line := " ".join(unescape(text).split())))
+    stated = "\n".join(line for text in lines if (line := " ".join(unescape(text).split())))
+    words = Counter(_WORD.findall(stated))
+    return shown if 2 * (words & Counter(_WORD.findall(shown))).total() >= words.total() else stated
 
 
 def main_text(tree: PageTree) -> str:
@@ -67,14 +65,16 @@ def main_text(tree: PageTree) -> str:
     body = tree.body
     if body is None:
         return ""
-    prose = _Prose()
-    prose.add_paragraphs(tree)
-    text = prose.story(tree) if prose.characters >= PLENTY else ""
+    usual = _Prose()
+    usual.add_paragraphs(tree)
+    text = usual.story(tree) if usual.characters >= PLENTY else ""
     if len(text) >= PLENTY:
         return text
     prose = _Prose()
     prose.search(body)
     text = max(text, prose.story(tree), key=len)
+    if len(text) < ENOUGH <= usual.characters < PLENTY:
+        text = max(text, usual.story(tree), key=len)
     if len(text) < ENOUGH and prose.others:
         text = max(text, prose.story(tree, widely=True), key=len)
     left = 2 * prose.left  # both ways looked at the same elements
@@ -104,11 +104,8 @@ class _Place:
     def votes(self) -> float:
         """Of all its paragraphs; commas and full stops count, as prose has many."""
         text = "\n".join(self.paragraphs)
-        count = text.count
-        pauses = count(",") + count(". ") + count(";")
-        if not text.isascii():
-            pauses += sum(map(count, _OTHER_PAUSES))
-        votes = pauses + sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
+        votes = sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
+        votes += sum(map(text.count, _PAUSES[:3] if text.isascii() else _PAUSES))
         return votes * (NAMED if self.in_story else 1.0)
 
 
@@ -143,12 +140,9 @@ class _Prose:
         self.by_name, self.left = by_name, left
         self.found: list[tuple[LexborNode, _Round, str]] = []
         """The paragraphs in document order, each with its element and what stands round it."""
-        self.others: set[int] = set()
-        """Which of them stand in no usual block, by their numbers."""
-        self.plain: dict[int, str] = {}
-        """The text of each paragraph in which there is no element, by its `mem_id`."""
-        self.stories: set[int] = set()
-        """Elements that are named after the body of a story."""
+        self.others: set[int] = set()  # which of them stand in no usual block, by their numbers
+        self.plain: dict[int, str] = {}  # the text of each paragraph in which there is no element, by its `mem_id`
+        self.stories: set[int] = set()  # elements that are named after the body of a story
         self.fixed: set[int] = set()
         self._rounds: dict[int, _Round] = {}
 
@@ -157,30 +151,14 @@ class _Prose:
         for node in tree.tags("p")[: ELEMENT_CAP // 4]:
             parent = node.parent
             if parent is not None:
-                around = self._around(parent)
+                around = inherited(parent, self._rounds, _Round(), self._inside)
                 if not around.is_out:
                     self._add_paragraph(node, parent, around)
 
-    def _around(self, node: LexborNode) -> _Round:
-        """What stands round the elements in this one, itself included."""
-        chain: list[tuple[int, LexborNode]] = []
-        known: _Round | None = None
-        above: LexborNode | None = node
-        while above is not None and len(chain) < DEPTH:
-            number = above.mem_id
-            known = self._rounds.get(number)
-            if known is not None:
-                break
-            chain.append((number, above))
-            above = above.parent
-        known = known or _Round()
-        for number, inner in reversed(chain):
-            known = self._rounds[number] = self._inside(inner, inner.tag, number, known)
-        return known
-
-    def _inside(self, node: LexborNode, tag: str | None, number: int, around: _Round) -> _Round:
+    def _inside(self, node: LexborNode, around: _Round) -> _Round:
         """What stands round the elements in this one, in what stands round itself."""
-        return around if around.is_out else self._round(box_of(node, tag, self.by_name), tag, number, around)
+        tag = node.tag
+        return around if around.is_out else self._round(box_of(node, tag, self.by_name), tag, node.mem_id, around)
 
     def _round(self, box: Box, tag: str | None, number: int, around: _Round) -> _Round:
         if box is Box.NEVER or tag == "a":
@@ -253,10 +231,10 @@ class _Prose:
     def story(self, tree: PageTree, widely: bool = False) -> str:
         """The text that most likely is the story; empty if there is no paragraph."""
         found = self._places(widely)
-        headed = {above.mem_id: above for above in _above(tree.tags("h1"))}
+        headed = _above(tree.tags("h1"))
         self.stories.update(number for number, node in headed.items() if node.tag == "article")
         spared = self._spared(found, headed)
-        places = [place for place in found if all(box in spared for box in place.boxes)]
+        places = _of_one_story([one for one in found if all(box in spared for box in one.boxes)], tree)
         winner = _elect(places, self.stories, headed)
         return "" if winner is None else written_text(winner, self.plain, spared, by_name=self.by_name)
 
@@ -281,13 +259,34 @@ class _Prose:
         }
 
 
-def _above(nodes: Iterable[LexborNode]) -> Iterable[LexborNode]:
-    """The elements in which these stand."""
+def _of_one_story(places: list[_Place], tree: PageTree) -> list[_Place]:
+    """Of a page that holds several stories, each an `article` of one class, the places in that which the title names."""
+    articles = tree.tags("article")[:STORIES]
+    classes = [node.attributes.get("class") for node in articles]
+    if len(set(classes)) == len(classes):
+        return places
+    title = "".join(node.text() for node in tree.tags("title")[:1])
+    headings = [node.css_first("h1, h2") for node in articles]
+    names = ["" if heading is None else heading.text().strip() for heading in headings]
+    own = next(
+        (node for node, name in zip(articles, names, strict=True) if len(name) >= PARAGRAPH and name in title), None
+    )
+    if own is None or classes.count(own.attributes.get("class")) == 1:
+        return places
+    number = own.mem_id
+    inside = [one for one in places if number in (one.node.mem_id, *(above.mem_id for above in ancestors(one.node)))]
+    return inside if sum(place.characters for place in inside) >= ENOUGH else places
+
+
+def _above(nodes: Iterable[LexborNode]) -> dict[int, LexborNode]:
+    """The elements in which these stand, by `mem_id`."""
+    found: dict[int, LexborNode] = {}
     for node in nodes:
         above = node.parent
-        while above is not None:
-            yield above
+        while above is not None and above.mem_id not in found:
+            found[above.mem_id] = above
             above = above.parent
+    return found
 
 
 def _linked(nodes: list[LexborNode]) -> int:
@@ -307,8 +306,6 @@ def _elect(places: Sequence[_Place], stories: Collection[int], headed: Collectio
 
     That is the winner, widened, but no more than to the outermost element named after a story that holds enough of it.
     """
-    if len(places) == 1:  # nothing to vote on
-        return places[0].node
     candidates: dict[int, _Candidate] = {}
     for place in places:
         votes, characters = place.votes, place.characters

@@ -16,10 +16,8 @@ _ORDER = list(DateSource)
 DAY = 86_400.0
 WINDOW = 20
 FEWEST = 5
-OLD = 2 * DAY
-"""Seconds after which a day is not the present one in any zone."""
-FUTURE = 3600.0
-"""Seconds a date may lie ahead of us: clocks differ."""
+OLD = 2 * DAY  # seconds after which a day is not the present one in any zone
+FUTURE = 3600.0  # seconds a date may lie ahead of us: clocks differ
 
 
 EAST, WEST = 14 * 3600.0, 12 * 3600.0

@@ -20,12 +20,8 @@ from publicsuffixlist import PSLFILE, PublicSuffixList
 
 from forager.terms import Url
 
-LONGEST = 2_000
-"""Characters; longer URLs are refused (ours: above it are traps and tokens)."""
+LONGEST = 2_000  # characters; longer URLs are refused (ours: above it are traps and tokens)
 
-_PLAIN = re.compile(  # nothing to mend but the query: (all before it) (query)
-    r"(https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]+)?/[A-Za-z0-9._~!$'()*+,:@/=&-]*)(?:\?([^%#]*))?(?:#.*)?"
-)
 _READY = re.compile(  # what a parser would leave as it is, but for the query: (origin, if it has one) (path) (query)
     r"(https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?=/)|(?=/(?!/)))([A-Za-z0-9._~!$'()*+,:@/=&-]*+)"
     r"(?:\?([A-Za-z0-9._~!$()*+,:@/=&;-]*+))?(?:#.*)?"
@@ -50,14 +46,13 @@ _NOISE_NAMES = """
 _NOISE = frozenset(_NOISE_NAMES.split())
 _NOISE_PREFIXES = ("utm_", "pk_", "mtm_", "matomo_", "piwik_", "hsa_")
 _UNKNOWN = Url("")  # what a memo gives for an href that it does not know
-_NAME = re.compile(r"[A-Za-z0-9][^:]*\Z|\.")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _EXTENSION = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
 
 def canonical(url: str, base: str | None = None) -> Url | None:
     """The canonical form of a URL, resolved against `base` if given; None if it is no usable http(s) URL."""
-    return _resolve(url, None if base is None else _parsed(base))
+    return _plain(url, "") or _resolve(url, None if base is None else _parsed(base))
 
 
 def host(url: Url) -> str:
@@ -112,8 +107,8 @@ class UrlMemo:
 class Joiner:
     """Joins the hrefs of one page to its base URL.
 
-    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin, one that
-    starts with a name on every page of a folder: these are shared through the memo. All others are joined afresh.
+    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin: these are
+    shared through the memo. All others are joined afresh.
     """
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
@@ -123,7 +118,6 @@ class Joiner:
         self._known = self._memo.of(base if origin is None else origin[0])
         self.recall = self._known.get
         """What is known of an href that means the same on all pages of the origin; the quickest way to ask."""
-        self._in_folder: dict[str, Url | None] | None = None
         ready = _READY.fullmatch(base)
         self._origin = ready[1] if ready is not None and "xn--" not in ready[1] else ""
         """The origin of the base, if it is plain; hrefs that are plain as well need no parser."""
@@ -133,44 +127,24 @@ class Joiner:
         known = self._known.get(href, _UNKNOWN)
         if known is not _UNKNOWN:
             return known
-        plain = self._joined_plainly(href)
-        if plain is not None:
+        joined = (self._origin and _plain(href, self._origin)) or _resolve(href, self._base)
+        if len(href) <= LONGEST and self._base is not None and href.startswith(("/", "http://", "https://")):
             self._memo.make_room()
-            self._known[href] = plain
-            return plain
-        shared = self._shared_by(href)
-        if shared is None:
-            return _resolve(href, self._base)
-        known = shared.get(href, _UNKNOWN)
-        if known is _UNKNOWN:
-            self._memo.make_room()
-            known = shared[href] = _resolve(href, self._base)
-        return known
+            self._known[href] = joined
+        return joined
 
-    def _joined_plainly(self, href: str) -> Url | None:
-        """The canonical URL of an href that has nothing to mend but its query; twice as quick as a parser."""
-        ready = _READY.fullmatch(href) if self._origin and len(href) < LONGEST // 2 else None
-        if ready is None:
-            return None
-        origin, path, query = ready.groups()
-        if "/." in path or "xn--" in origin:
-            return None
-        plain = (origin or self._origin) + path
-        kept = _kept(query) if query else ""
-        return Url(f"{plain}?{kept}" if kept else plain)
 
-    def _shared_by(self, href: str) -> dict[str, Url | None] | None:
-        """Where the href is remembered; None if it means something else on every page."""
-        if len(href) > LONGEST or self._base is None:
-            return None
-        if href.startswith(("/", "http://", "https://")):
-            return self._known
-        if not _NAME.match(href):
-            return None
-        if self._in_folder is None:
-            base = self._base
-            self._in_folder = self._memo.of(f"{base.origin}{base.pathname.rpartition('/')[0]}/")
-        return self._in_folder
+def _plain(href: str, origin: str) -> Url | None:
+    """The canonical URL of an href that has nothing to mend but its query; twice as quick as a parser."""
+    ready = _READY.fullmatch(href) if len(href) < LONGEST // 2 else None
+    if ready is None:
+        return None
+    own, path, query = ready.groups()
+    if "/." in path or "xn--" in own or not (own or origin):
+        return None
+    plain = (own or origin) + path
+    kept = _kept(query) if query else ""
+    return Url(f"{plain}?{kept}" if kept else plain)
 
 
 def _parsed(url: str) -> can_ada.URL | None:
@@ -187,17 +161,9 @@ def _resolve(raw: str, base: can_ada.URL | None) -> Url | None:
         parsed = can_ada.parse(raw) if base is None else base + raw
     except (ValueError, TypeError):
         return None
-    href = parsed.href
-    plain = _PLAIN.fullmatch(href)
-    if plain is not None:
-        query = plain[2]
-        kept = _kept(query) if query else ""
-        tidy = f"{plain[1]}?{kept}" if kept else plain[1]
-    else:
-        if parsed.has_credentials():
-            parsed.username = parsed.password = ""
-            href = parsed.href
-        tidy = _tidy(href)
+    if parsed.has_credentials():
+        parsed.username = parsed.password = ""
+    tidy = _tidy(parsed.href)
     return Url(tidy) if tidy and len(tidy) <= LONGEST else None
 
 

@@ -147,17 +147,12 @@ def weighted_precision(relevant: BoolArray) -> float:
 
 
 def judge_window(
-    log: ChangeLog,
-    window: int,
-    horizon: int = 1,
-    thresholds: Sequence[float] = THRESHOLDS,
-    *,
-    interpolated: bool = True,
+    log: ChangeLog, window: int, horizon: int = 1, thresholds: Sequence[float] = THRESHOLDS
 ) -> WindowJudged:
     """Predict at every cycle that has a full window behind and a full horizon ahead."""
     counts, relevant_counts, precisions, last_seen = [], [], [], []
     for now in range(window, log.cycles - horizon):
-        rate, update = _model(log, now, window, interpolated)
+        rate, update = _model(log, now, window)
         chance = chance_of_update(rate, update, float(now), float(horizon))
         truth: BoolArray = np.logical_or.reduce(log.changed[:, now + 1 : now + horizon + 1], axis=1)
         predicted = [chance >= threshold for threshold in thresholds]
@@ -188,12 +183,12 @@ def _macro(counts: IntArray, relevant: Sequence[int]) -> Quality:
     return Quality(float(figures[0]), float(figures[1]), float(figures[2]))
 
 
-def _model(log: ChangeLog, now: int, window: int, interpolated: bool) -> tuple[FloatArray, FloatArray]:
+def _model(log: ChangeLog, now: int, window: int) -> tuple[FloatArray, FloatArray]:
     """f: captures → (λ, τ), from the captures in [now − window, now]; once for all pages with the same captures."""
     seen = log.changed[:, now - window + 1 : now + 1]
     number, examples = patterns(seen)
     different = np.arange(len(examples))
-    history = History(trail=Trail(interpolated=interpolated))
+    history = History(trail=Trail())
     history.note_all(different, float(now - window), np.zeros(len(examples), np.bool_))
     for cycle, changed in enumerate(seen[examples].T, now - window + 1):
         history.note_all(different, float(cycle), changed)

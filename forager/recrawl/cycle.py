@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.gp.trees import terminals_of
+from forager.recrawl.formula import formula_text
 from forager.recrawl.history import History
 from forager.recrawl.policies import ByKind, Formula, ScoreFunction
-from forager.recrawl.terminals import TERMINALS, PageStates
+from forager.recrawl.terminals import PageStates
 
 PART = 1 << 16
 """Pages scored at a time: the columns of a part stay in the processor's cache."""
@@ -43,25 +44,23 @@ def top(
     score: ScoreFunction,
     now: float,
     k: int,
-    eligible: Callable[[slice], BoolArray] | None = None,
+    eligible: Callable[[IntArray], BoolArray] | None = None,
     groups: IntArray | None = None,
 ) -> Ranked:
-    """The k visited pages with the highest scores; `eligible` may rule out pages of a part, say of blocked hosts.
+    """The k visited pages with the highest scores; `eligible` may rule out some, say of blocked hosts.
 
     With `groups`, a number for every page such as that of its host, the k best of each group.
     """
     pages, scores, last = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-    known, floor, most = 0, -np.inf, k
-    for start in range(0, len(history), PART):
-        part = slice(start, min(start + PART, len(history)))
+    floor, most, visited = -np.inf, k, history.visited_pages
+    if eligible is not None:
+        visited = visited[eligible(visited)]
+    for start in range(0, len(visited), PART):
+        part = visited[start : start + PART]
         states = history.states(now, part)
         worth = score.scores(states)
-        may = states.n > 0
-        if eligible is not None:
-            may &= eligible(part)
-        known += int(np.count_nonzero(may))
-        found = np.flatnonzero(may & (worth >= floor) & (worth > -np.inf))
-        pages = np.concatenate([pages, found + start])
+        found = np.flatnonzero((worth >= floor) & (worth > -np.inf))
+        pages = np.concatenate([pages, part[found]])
         scores, last = np.concatenate([scores, worth[found]]), np.concatenate([last, states.last[found]])
         if len(pages) > 2 * most + PART:
             kept = _best(scores, last, pages, k, groups)
@@ -71,7 +70,7 @@ def top(
     kept = _best(scores, last, pages, k, groups)
     pages, scores, last = pages[kept], scores[kept], last[kept]
     order = np.lexsort((_fixed_order(pages), last, -scores))
-    return Ranked(pages[order], scores[order], known)
+    return Ranked(pages[order], scores[order], len(visited))
 
 
 def of_each(groups: IntArray, order: IntArray, k: int) -> IntArray:
@@ -107,6 +106,8 @@ class Explanation:
     score: float
     rank: int
     known: int
+    rule: str = ""
+    """The function for pages of its kind, if lists and texts have different ones."""
 
     def __str__(self) -> str:
         plain = self.score == 0.0 or 0.01 <= abs(self.score) < 1e6
@@ -118,9 +119,11 @@ def explain(history: History, score: ScoreFunction, now: float, page: int) -> Ex
     """The score of a page now and its place among all visited pages, or those of its kind (the best of its equals)."""
     own = history.states(now, slice(page, page + 1))
     names: Sequence[str] = ("n", "X", "t")
-    kind = bool(own.hub[0]) if isinstance(score, ByKind) else None
+    kind, rule = None, ""
     if isinstance(score, ByKind):
-        score = score.of_kind(bool(own.hub[0]))
+        kind = bool(own.hub[0])
+        score = score.of_kind(kind)
+        rule = formula_text(score.tree)
     if isinstance(score, Formula):
         names = [*names, *sorted(terminals_of(score.tree) - set(names))]
         own = replace(own, rhythm=score.rhythm) if score.rhythm else own
@@ -132,7 +135,7 @@ def explain(history: History, score: ScoreFunction, now: float, page: int) -> Ex
             visited &= (states.hub > 0) == kind
         known += int(np.count_nonzero(visited))
         better += int(np.count_nonzero(visited & (score.scores(states) > worth)))
-    return Explanation(tuple((name, _value(own, name)) for name in names), worth, better + 1, known)
+    return Explanation(tuple((name, _value(own, name)) for name in names), worth, better + 1, known, rule)
 
 
 def facts(history: History, now: float, page: int) -> str:
@@ -146,4 +149,4 @@ def _named(values: Sequence[tuple[str, float]]) -> str:
 
 
 def _value(states: PageStates, name: str) -> float:
-    return float(TERMINALS[name](states)[0])
+    return float(Formula.of((name,)).scores(states)[0])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forager.arrays import BoolArray, FloatArray, IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray, spans
 from forager.kernel import compiled
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.list_estimates import (
@@ -64,8 +64,9 @@ class Watch(NamedTuple):
     """Hours in a cycle."""
 
 
-def watch_of(log: ChangeLog, busy: FloatArray) -> Watch:
-    """A watch before the first visit; `busy` is the busy time passed until every cycle."""
+def watch_of(log: ChangeLog, busy: FloatArray, *, lengths: bool = True) -> Watch:
+    """A watch before the first visit; `busy` is the busy time passed until every cycle, `lengths` says whether anybody
+    asks how many documents stand on a list."""
     nothing = np.empty(0, dtype=np.int64)
     shown = log.documents or ShownDocuments(nothing, nothing, nothing, nothing)
     order = np.lexsort((shown.first, shown.page))
@@ -82,7 +83,7 @@ def watch_of(log: ChangeLog, busy: FloatArray) -> Watch:
         begin[:-1].copy(),
         np.full(documents, -1),
         np.full(documents, -1),
-        _standing(page, first, last, log) if lists.any() else np.zeros((log.pages, 0), dtype=np.int64),
+        _standing(page, first, last, log) if lengths and lists.any() else np.zeros((log.pages, 0), dtype=np.int64),
         lists,
         np.full(log.pages, -1),
         np.zeros((FOUND + 1, log.pages)),
@@ -132,6 +133,25 @@ def watch_visit(watch: Watch, page: int, cycle: int, changed: bool) -> int:
     else:
         _estimate_text(watch, page, since >= 0, changed, hours)
     return brought
+
+
+@compiled
+def visit_all(watch: Watch, pages: IntArray, cycle: int, changed: BoolArray) -> IntArray:
+    """Enter visits of some pages, in this order; how many documents each is the first to reveal."""
+    brought = np.zeros(len(pages), dtype=np.int64)
+    for place in range(len(pages)):
+        brought[place] = watch_visit(watch, pages[place], cycle, changed[place])
+    return brought
+
+
+def unfound(watch: Watch, cycle: int) -> tuple[IntArray, IntArray]:
+    """What is shown in this cycle and was not found before: the places of the entries, and the page of each.
+
+    Whatever a visit looked at was found, or had gone by then.
+    """
+    at = spans(watch.entry, watch.begin[1:] - watch.entry)
+    at = at[(watch.first[at] <= cycle) & (watch.last[at] >= cycle) & (watch.found[watch.document[at]] < 0)]
+    return at, np.searchsorted(watch.begin, at, side="right") - 1
 
 
 @compiled

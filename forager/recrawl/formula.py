@@ -7,19 +7,13 @@
     atom    = number | terminal | function "(" sum {"," sum} ")" | "(" sum ")"
 
 `**` is read as `^`. Printing gives the shortest text with the same meaning.
-
-A tree is made ready to be evaluated: equal subtrees once, and what does not move with time apart from what does.
 """
 
 import re
-from dataclasses import dataclass
 
-import numpy as np
-
-from forager.arrays import FloatArray
 from forager.errors import InputError
-from forager.gp.trees import ARITY, BINARY, LIMIT, UNARY, Tree, arity, children, depth
-from forager.recrawl.terminals import TERMINALS, PageStates
+from forager.gp.trees import ARITY, LIMIT, Tree, children, depth
+from forager.recrawl.terminals import TERMINALS
 
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),]))")
 MAX_LENGTH = 10_000
@@ -175,43 +169,3 @@ def _text(tree: Tree) -> tuple[str, int]:
     left_text = left[0] if left[1] >= binding else f"({left[0]})"
     tight = right[1] > binding
     return f"{left_text} {symbol} {right[0] if tight else f'({right[0]})'}", binding
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A tree as a list of steps; each step is a terminal, a constant, or a function of earlier steps."""
-
-    steps: tuple[tuple[str | float, int, int], ...]
-    """Symbol and the numbers of its one or two arguments (−1: none)."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        """The value of the tree in every row."""
-        values: list[FloatArray] = []
-        for symbol, left, right in self.steps:
-            if isinstance(symbol, float):
-                values.append(np.array(symbol))
-            elif symbol in BINARY:
-                values.append(BINARY[symbol](values[left], values[right]))
-            elif symbol in UNARY:
-                values.append(UNARY[symbol](values[left]))
-            else:
-                values.append(TERMINALS[symbol](states))
-        result = values[-1]
-        return np.full(len(states), float(result)) if result.ndim == 0 else result
-
-
-def prepared(tree: Tree) -> Expression:
-    """The tree with equal subtrees evaluated once."""
-    steps: list[tuple[str | float, int, int]] = []
-    known: dict[Tree, int] = {}
-
-    def number(part: Tree) -> int:
-        if part not in known:
-            below = [number(child) for child in children(part)] if arity(part[0]) else []
-            left, right = (*below, -1, -1)[:2]
-            steps.append((part[0], left, right))
-            known[part] = len(steps) - 1
-        return known[part]
-
-    number(tree)
-    return Expression(tuple(steps))

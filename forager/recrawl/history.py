@@ -244,6 +244,11 @@ class History:
         return np.asarray(self._counts[0, pages] > 0)
 
     @property
+    def visited_pages(self) -> IntArray:
+        """All pages that have a history, sorted by number."""
+        return np.flatnonzero(self._counts[0, : self._size])
+
+    @property
     def any_visits(self) -> bool:
         """Whether any page has a history."""
         return bool(self._counts[0, : self._size].any())

@@ -11,6 +11,7 @@ lies at the visit that saw it. *Interpolated* updates (the paper's scheduler): i
 the one before, and the intervals run between those points (our reading: a visit without update stays where it was).
 """
 
+import math
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -18,42 +19,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
+from forager.kernel import compiled
 
-NEWTON_STEPS = 60
+_NEWTON_STEPS = 60
 """More than is ever needed; from below the root of a falling convex function Newton only climbs."""
+_NEARLY = 1e-8
+"""A step of Newton's method, as a share of λ, after which no digit is wrong: the error shrinks by squaring."""
+
+
+@compiled
+def likeliest_rate(length: FloatArray, times: FloatArray, quiet: float, before: float) -> float:
+    """λ of one page by Newton's method, which begins at what it was `before` if that is more than it can begin at.
+
+    Its updates were seen in intervals of these lengths, each so many `times`; `quiet` is the time without. An update in
+    no time at all, between two visits of the same moment, says nothing of the rate. Where every interval shows an update
+    (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
+    """
+    updates, busy = 0.0, 0.0
+    for kind in range(len(length)):
+        if length[kind] > 0.0:
+            updates, busy = updates + times[kind], busy + times[kind] * length[kind]
+    if not updates:
+        return 0.0
+    if quiet <= 0.0:
+        return -math.log(0.5 / (updates + 0.5)) * updates / busy
+    least = updates / (quiet + busy / 2.0)  # never above the solution; from there on it is reached from below
+    rate = max(before, least)
+    for _ in range(_NEWTON_STEPS):
+        surplus, slope = -quiet, 0.0
+        for kind in range(len(length)):
+            if length[kind] > 0.0:
+                term = length[kind] / math.expm1(min(rate * length[kind], 700.0))
+                surplus += times[kind] * term
+                slope += times[kind] * term * (length[kind] + term)
+        step = surplus / max(slope, 1e-300)
+        rate = max(rate + step, least)
+        if abs(step) <= _NEARLY * rate:
+            break
+    return rate
 
 
 def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: BoolArray) -> FloatArray:
-    """λ of many pages by Newton's method, from columns with one entry per interval; 0 for pages without updates.
+    """λ of many pages, from columns with one entry per interval; 0 for pages without updates."""
+    order = np.argsort(page, kind="stable")
+    return _rates(np.searchsorted(page[order], np.arange(pages + 1)), length[order], changed[order])
 
-    Where every interval shows an update (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
-    An update in no time at all, between two visits of the same moment, says nothing of the rate.
-    """
-    length = np.maximum(length, 0.0)
-    changed = changed & (length > 0.0)
-    quiet = np.bincount(page[~changed], weights=length[~changed], minlength=pages)
-    page, length = page[changed], length[changed]
-    updates = np.bincount(page, minlength=pages)
-    busy = np.bincount(page, weights=length, minlength=pages)
-    rates = np.zeros(pages)
-    saturated = (updates > 0) & (quiet <= 0.0) & (busy > 0.0)
-    rates[saturated] = -np.log(0.5 / (updates[saturated] + 0.5)) * updates[saturated] / busy[saturated]
-    open_ = (updates > 0) & (quiet > 0.0)
-    rates[open_] = updates[open_] / (quiet[open_] + busy[open_] / 2.0)
-    kept = open_[page]
-    page, length = page[kept], length[kept]
-    for _ in range(NEWTON_STEPS):
-        exponent = np.minimum(rates[page] * length, 700.0)
-        term = length / np.expm1(exponent)
-        surplus = np.bincount(page, weights=term, minlength=pages) - quiet
-        slope = np.bincount(page, weights=term * (length + term), minlength=pages)
-        step = np.where(open_, surplus / np.maximum(slope, 1e-300), 0.0)
-        rates += step
-        moving = np.abs(step) > 1e-13 * rates
-        if not moving.any():
-            break
-        kept = moving[page]
-        page, length, open_ = page[kept], length[kept], open_ & moving
+
+@compiled
+def _rates(begin: IntArray, length: FloatArray, changed: BoolArray) -> FloatArray:
+    """`begin` says where the intervals of each page begin."""
+    rates = np.zeros(len(begin) - 1)
+    for page in range(len(rates)):
+        own = length[begin[page] : begin[page + 1]]
+        saw = changed[begin[page] : begin[page + 1]]
+        seen, quiet = own[saw], own[~saw]
+        rates[page] = likeliest_rate(seen, np.ones(len(seen)), quiet.sum(), 0.0)
     return rates
 
 

@@ -8,20 +8,21 @@ had news.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Protocol
 
 import numpy as np
 
 from forager.arrays import FloatArray
+from forager.gp.machine import FIELDS, READS, Program, program, values
 from forager.gp.trees import Tree, terminals_of
-from forager.recrawl.formula import Expression, formula_text, parse, prepared
+from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail, chance_of_update
 from forager.recrawl.recrawl_settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.terminals import PRIOR, TERMINALS, TRAILED, PageStates, index_gain, observed_rate
+from forager.recrawl.terminals import PRIOR, TRAILED, PageStates, index_gain, observed_rate
 
 
 class ScoreFunction(Protocol):
@@ -86,7 +87,7 @@ class Formula:
     """A tree typed by the user or learned."""
 
     tree: Tree
-    expression: Expression
+    program: Program = field(repr=False, compare=False)
     rhythm: Rhythm = ()
     """Of the log it was learned from, for `busy`; empty: as the states say."""
     cycle: float = 0.0
@@ -94,11 +95,16 @@ class Formula:
 
     @classmethod
     def of(cls, tree: Tree, rhythm: Rhythm = (), cycle: float = 0.0) -> "Formula":
-        return cls(tree, prepared(tree), rhythm, cycle)
+        return cls(tree, program(tree), rhythm, cycle)
 
     def scores(self, states: PageStates) -> FloatArray:
         states = states.counted_in(self.cycle) if self.cycle else states
-        return self.expression.scores(replace(states, rhythm=self.rhythm) if self.rhythm else states)
+        states = replace(states, rhythm=self.rhythm) if self.rhythm else states
+        table = np.zeros((len(FIELDS), len(states)))
+        for row in {row for name in terminals_of(self.tree) for row in READS[name]}:
+            column = getattr(states, FIELDS[row])
+            table[row] = column if len(column) else 0.0
+        return values(self.program, table, states.last, states.now, 24.0 / states.day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +123,10 @@ class ByKind:
 
 
 @cache
-def hand_made(lists: bool, breadth: float = 0.5, text_breadth: float = 0.12) -> Formula:
+def hand_made(lists: bool) -> Formula:
     """The rule of a crawl without a learned function, for pages of one kind."""
-    b = breadth if lists else text_breadth
-    return Formula.of(
-        parse(f"(rate * busy)^(1 - {b}) * wlate^{b}" if lists else f"(1 - exp(-rate * t)) / rate^{b}"), (), 3600.0
-    )
+    rule = "(rate * busy)^(1 - 0.5) * wlate^0.5" if lists else "(1 - exp(-rate * t)) / rate^0.12"
+    return Formula.of(parse(rule), (), 3600.0)
 
 
 def named(
@@ -141,7 +145,7 @@ def named(
         case "brute":  # all are worth the same, so that ties decide: the longest unvisited first
             return Rule(lambda states: np.ones(len(states)))
         case "cg" | "nad" | "sad" | "aad" | "gad":
-            return Rule(TERMINALS[name])
+            return Rule(Formula.of((name,)).scores)
         case "hacs":
             return Hacs(settings.hacs)
         case "azar" | "azar-rate" | "breadth":

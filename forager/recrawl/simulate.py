@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
+from forager.kernel import compiled
 from forager.measures import age, change_rate, discounts, freshness, ndcg
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
-from forager.recrawl.document_watch import ESTIMATES, watch_of, watch_visit
+from forager.recrawl.document_watch import ESTIMATES, Watch, unfound, visit_all, watch_of
 from forager.recrawl.policies import ScoreFunction, history_for, reads_of, rhythm_of_score
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm, passed
@@ -50,60 +51,16 @@ class Discovery:
         return float((1.0 - self.delays / self.young).sum()) / self.documents if self.documents else 0.0
 
 
-class Finder:
-    """Which documents the visits reveal: all that a page shows when it is visited. Time does not run backwards.
-
-    What a page showed at its last visit was found then or before, so only what appeared there since can be new.
-    """
-
-    def __init__(self, documents: ShownDocuments, pages: int, warmup: int) -> None:
-        order = np.lexsort((documents.first, documents.page))
-        self.document, self.page = documents.document[order], documents.page[order]
-        self.first, self.last = documents.first[order], documents.last[order]
-        self._begun = np.argsort(self.first, kind="stable")
-        self._starts = self.first[self._begun]
-        self._next = 0
-        self._standing = np.empty(0, dtype=np.int64)
-        self._seen = np.searchsorted(self.page, np.arange(pages))
-        span = int(self.first.max(initial=0)) + 2
-        self._span, self._key = span, self.page * span + np.maximum(self.first, -1) + 1
-        self.appeared = documents.appeared()
-        self.found = np.full(len(self.appeared), -1, dtype=np.int64)
-        self.pages, self.warmup = pages, warmup
-
-    def visit(self, pages: IntArray, cycle: int) -> IntArray:
-        """Visit pages in this order; how many documents each was the first to reveal."""
-        begin = self._seen[pages]
-        end = np.searchsorted(self._key, pages * self._span + min(cycle + 1, self._span - 1), side="right")
-        self._seen[pages] = end
-        counts = end - begin
-        entry = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
-        shown = (self.last[entry] >= cycle) & (self.found[self.document[entry]] < 0)
-        documents, where = np.unique(self.document[entry[shown]], return_index=True)
-        self.found[documents] = cycle
-        visitor = np.repeat(np.arange(len(pages)), counts)[shown]
-        return np.bincount(visitor[where], minlength=len(pages))
-
-    def shown_unfound(self, cycle: int) -> tuple[IntArray, IntArray]:
-        """What is shown in this cycle and was not found before: the places of the entries, and the page of each."""
-        begun = int(np.searchsorted(self._starts, cycle, side="right"))
-        at = np.concatenate([self._standing, self._begun[self._next : begun]])
-        at = np.sort(at[(self.last[at] >= cycle) & (self.found[self.document[at]] < 0)])
-        self._next, self._standing = begun, at
-        return at, self.page[at]
-
-    def discovery(self, young: float) -> Discovery:
-        counted = self.appeared >= self.warmup
-        documents = int(np.count_nonzero(counted))
-        delay = np.where(counted & (self.found >= 0), self.found - self.appeared, np.inf)
-        worth = np.maximum(0.0, 1.0 - delay / young)
-        by_page = np.bincount(self._home(), worth, self.pages).astype(np.float64) * (self.pages / max(1, documents))
-        return Discovery(documents, delay[delay < young], young, by_page)
-
-    def _home(self) -> IntArray:
-        """Of every document the page that is the first to show it; of several the one with the lowest row."""
-        order = np.lexsort((self.page, self.first, self.document))
-        return self.page[order[np.unique(self.document[order], return_index=True)[1]]]
+def discovery_of(documents: ShownDocuments, watch: Watch, warmup: int, young: float) -> Discovery:
+    """What the visits so far revealed of the documents that appeared after the warm-up."""
+    pages, appeared = len(watch.visited), documents.appeared()
+    counted = appeared >= warmup
+    count = int(np.count_nonzero(counted))
+    delay = np.where(counted & (watch.found >= 0), watch.found - appeared, np.inf)
+    order = np.lexsort((documents.page, documents.first, documents.document))
+    shown_first_by = documents.page[order[np.unique(documents.document[order], return_index=True)[1]]]
+    worth = np.bincount(shown_first_by, np.maximum(0.0, 1.0 - delay / young), pages)
+    return Discovery(count, delay[delay < young], young, worth.astype(np.float64) * (pages / max(1, count)))
 
 
 class Greedy:
@@ -112,15 +69,15 @@ class Greedy:
     Ties: the lower row. The oracle of discovery; greedy, so not quite the best possible.
     """
 
-    def choose(self, finder: Finder, cycle: int, k: int) -> IntArray:
+    def choose(self, watch: Watch, cycle: int, k: int) -> IntArray:
         """The k pages of this cycle."""
-        at, page = finder.shown_unfound(cycle)
+        at, page = unfound(watch, cycle)
         taken: list[int] = []
         for _ in range(k):
-            count = np.bincount(page, minlength=finder.pages)
+            count = np.bincount(page, minlength=len(watch.visited))
             count[taken] = -1
             taken.append(int(count.argmax()))
-            left = ~np.isin(finder.document[at], finder.document[at[page == taken[-1]]])
+            left = ~np.isin(watch.document[at], watch.document[at[page == taken[-1]]])
             at, page = at[left], page[left]
         return np.array(taken, dtype=np.int64)
 
@@ -187,8 +144,9 @@ def simulate(
     outdated_at = np.zeros(pages)
     history = history_for(score, pages, settings)
     watched = not WATCHED.isdisjoint(reads_of(score))
-    watch = watch_of(log, clock_table(log, rhythm_of_score(score))[1]) if watched else None
-    finder = Finder(log.documents, pages, warmup) if log.documents is not None else None
+    documents, watch = log.documents, None
+    if watched or documents is not None:
+        watch = watch_of(log, clock_table(log, rhythm_of_score(score))[1], lengths=watched)
     rows: list[tuple[float, float, float, float]] = []
     tops: list[list[list[float]]] = []
     contributed, discount = np.zeros((3, pages)), discounts(k)
@@ -198,20 +156,17 @@ def simulate(
     for cycle in range(log.cycles):
         if cycle < warmup:
             chosen = everything
-        elif finder is not None and isinstance(score, Greedy):
-            chosen = score.choose(finder, cycle, k)
+        elif watch is not None and isinstance(score, Greedy):
+            chosen = score.choose(watch, cycle, k)
         else:
             states = replace(history.states(float(cycle)), hub=hub, inlinks=inlinks, day=day, phase=phase)
-            if watch is not None:
+            if watch is not None and watched:
                 news, hazard, elsewhere, length = watch.sums[:ESTIMATES]
                 states = replace(states, news=news, hazard=hazard, elsewhere=elsewhere, length=length)
             chosen = best_pages(score.scores(states), states.last, k)
         changed = outdated_at[chosen] <= cycle
         outdated = int(np.count_nonzero(outdated_at <= cycle))
-        brought = None if finder is None else finder.visit(chosen, cycle) * (cycle > 0)  # before, it is a backlog
-        if watch is not None:
-            for page, moved in zip(chosen.tolist(), changed.tolist(), strict=True):
-                watch_visit(watch, page, cycle, moved)
+        brought = None if watch is None else visit_all(watch, chosen, cycle, changed) * (cycle > 0)  # first a backlog
         history.note_all(chosen, float(cycle), changed, brought)
         outdated_at[chosen] = np.where(following[cycle, chosen] < log.cycles, following[cycle, chosen], np.inf)
         if cycle >= warmup:
@@ -227,17 +182,19 @@ def simulate(
             tops.append([[change_rate(part) for part in parts], [ndcg(part, outdated) for part in parts]])
     table = np.array(rows).reshape(-1, 4)
     contributed *= np.array([[pages], [pages], [1.0]]) / max(1, len(rows))
-    discovery = None if finder is None else finder.discovery(young)
+    discovery = None if watch is None or documents is None else discovery_of(documents, watch, warmup, young)
     top = np.array(tops).reshape(-1, 2, 5)
     return Curves(table[:, 0], table[:, 1], table[:, 2], table[:, 3], top, discovery, contributed)
 
 
+@compiled
 def best_pages(scores: FloatArray, last: FloatArray, k: int) -> IntArray:
     """The rows of the k highest scores, best first; ties: longer unvisited, then lower row. −inf is never taken."""
-    k = min(k, int(np.count_nonzero(scores > -np.inf)))
+    k = min(k, len(scores))
     if k == 0:
         return np.empty(0, dtype=np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    candidates = np.flatnonzero(scores >= threshold)
-    order = np.lexsort((last[candidates], -scores[candidates]))  # stable: lower rows first among equals
-    return candidates[order[:k]]
+    rows = np.flatnonzero(scores >= threshold)
+    rows = rows[np.argsort(last[rows], kind="mergesort")]
+    rows = rows[np.argsort(-scores[rows], kind="mergesort")][:k]
+    return rows[scores[rows] > -np.inf]

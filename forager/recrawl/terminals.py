@@ -1,43 +1,16 @@
-"""What is known of many pages as columns, and the terminals a score function can read from them.
+"""What is known of many pages as columns, and the terminals a score function can read from them (see `gp.machine`).
 
 A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores.
 All times are counted in cycles, whole or not. Among the terminals are the estimators that GP4C uses for how likely a page
 has changed: CG (Cho & Garcia-Molina) and NAD SAD AAD GAD (Tan & Mitra), from running sums.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from forager.arrays import FloatArray
-from forager.recrawl.list_estimates import SMALL
 from forager.recrawl.rhythm import Rhythm, passed
-
-
-def cg(n: FloatArray, X: FloatArray) -> FloatArray:
-    """−ln((n − X + 0.5) / (n + 0.5)), the expected changes per visit interval."""
-    return -np.log((n - X + 0.5) / (n + 0.5))
-
-
-def nad_rate(n: FloatArray, X: FloatArray) -> FloatArray:
-    """All visits weigh the same: X / n; 0 before the first visit."""
-    return X / np.maximum(n, 1.0)
-
-
-def aad_rate(n: FloatArray, ranked: FloatArray) -> FloatArray:
-    """Visit i weighs i / (1 + … + n); `ranked` is the sum of i · I_i."""
-    return 2.0 * ranked / np.maximum(n * (n + 1.0), 1.0)
-
-
-def gad_rate(n: FloatArray, halved: FloatArray) -> FloatArray:
-    """Visit i weighs 2^(i−1) / (2^n − 1); `halved` is the running G ← G/2 + I_n/2."""
-    return halved / (1.0 - np.exp2(-np.maximum(n, 1.0)))
-
-
-def changed_since(rate: FloatArray, t: FloatArray) -> FloatArray:
-    """φ = 1 − exp(−λ t), the chance of a change within `t` at the given rate."""
-    return 1.0 - np.exp(-rate * t)
 
 
 def observed_rate(X: FloatArray, T: FloatArray, prior: float, hope: float = 1.0) -> FloatArray:
@@ -140,79 +113,23 @@ class PageStates:
         """The time observed: from the first to the last visit."""
         return self.last - self.first
 
+    @property
+    def hour(self) -> FloatArray:
+        """The hour of the day, for every row."""
+        return np.full(len(self), hour_of(self.now, self.day, self.phase))
 
-def _lam(s: PageStates) -> FloatArray:
-    return observed_rate(s.X, s.T, PRIOR)
-
-
-def _hour(s: PageStates) -> FloatArray:
-    return np.full(len(s), hour_of(s.now, s.day, s.phase))
+    @property
+    def busy(self) -> FloatArray:
+        """The busy time since the last visit."""
+        hour = self.day / 24.0
+        now, last = (passed(self.rhythm, (when + self.phase) / hour) * hour for when in (np.array(self.now), self.last))
+        return now - last
 
 
 def hour_of(now: float, day: float, phase: float) -> float:
     """The hour of the day, 0 to 24, when a day has `day` cycles of which `phase` were over at 0."""
     return ((now + phase) / day) % 1.0 * 24.0
 
-
-def _busy(s: PageStates) -> FloatArray:
-    hour = s.day / 24.0
-    now, last = (passed(s.rhythm, (when + s.phase) / hour) * hour for when in (np.array(s.now), s.last))
-    return now - last
-
-
-def waiting_of_many(hours: FloatArray, hazard: FloatArray, longest: float = 24.0) -> FloatArray:
-    """K of many pages; see `list_estimates.waiting`, of which it is the same formula."""
-    u = np.minimum(np.maximum(hours, 0.0), longest)
-    x = np.maximum(hazard * u, 1e-300)
-    left, mu = np.exp(-x), np.maximum(hazard, 1e-300)
-    few = x < SMALL
-    with np.errstate(all="ignore"):
-        first = np.where(few, u * u * (1 / 2 - x / 3 + x * x / 8), (1 - left * (1 + x)) / (mu * mu))
-        second = np.where(
-            few, u * u * u * (1 / 3 - x / 4 + x * x / 10), (2 - left * (x * x + 2 * x + 2)) / (mu * mu * mu)
-        )
-        saved = (first * (1 + longest * hazard) - hazard * second) / (longest * hours)
-    return np.where(hours > 0, saved, 0.0)
-
-
-def _wlate(s: PageStates) -> FloatArray:
-    hours = 24.0 / s.day
-    return _told(s.news, s) * _busy(s) * waiting_of_many(s.t * hours, _told(s.hazard, s) / hours)
-
-
-def _told(column: FloatArray, s: PageStates) -> FloatArray:
-    """The column, or zeros where nobody knows."""
-    return column if len(column) else np.zeros(len(s))
-
-
-TERMINALS: Mapping[str, Callable[[PageStates], FloatArray]] = {
-    "n": lambda s: s.n,
-    "X": lambda s: s.X,
-    "t": lambda s: s.t,
-    "cg": lambda s: cg(s.n, s.X),
-    "nad": lambda s: changed_since(nad_rate(s.n, s.X), s.t),
-    "sad": lambda s: changed_since(s.recent, s.t),
-    "aad": lambda s: changed_since(aad_rate(s.n, s.ranked), s.t),
-    "gad": lambda s: changed_since(gad_rate(s.n, s.halved), s.t),
-    "T": lambda s: s.T,
-    "lam": _lam,
-    "azar": lambda s: index_gain(_lam(s), s.t) / _lam(s),
-    "gain": lambda s: index_gain(_lam(s), s.t),
-    "since": lambda s: s.now - s.last_change,
-    "rate": lambda s: _told(s.news, s),
-    "hacs": lambda s: changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
-    "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
-    "pace": lambda s: observed_rate(_told(s.documents, s), s.T, PRIOR),
-    "hour": _hour,
-    "busy": _busy,
-    "haz": lambda s: _told(s.hazard, s),
-    "wlate": _wlate,
-    "elsewhere": lambda s: _told(s.elsewhere, s),
-    "len": lambda s: _told(s.length, s),
-    "hub": lambda s: _told(s.hub, s),
-    "inlinks": lambda s: _told(s.inlinks, s),
-}
-"""Every terminal by its name in formulas; the estimators are the scores of the baselines of the same name."""
 
 BASIC = ("n", "X", "t")
 ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
@@ -230,7 +147,7 @@ RHYTHMIC = frozenset({"busy", "wlate"})
 WATCHED = frozenset({"rate", "haz", "wlate", "elsewhere", "len"})
 """Terminals that need to know when documents come to a page and leave it."""
 
-MEANINGS = {
+TERMINALS = {
     "n": "visits so far",
     "X": "visits that found a change",
     "t": "cycles since the last visit",
@@ -257,3 +174,4 @@ MEANINGS = {
     "hub": "1 for lists of links, else 0",
     "inlinks": "known pages that link here",
 }
+"""Every terminal by its name in formulas, and what it means."""

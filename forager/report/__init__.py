@@ -7,6 +7,6 @@ run               the report of a run as one HTML file
 dossier           everything known about one page, with the changes of its text
 reasons           explains why a page is a story or not, and when it is visited
 charts            small SVG charts, and the page layout that reports share
-phrases           makes text from pages safe to show; formats times and durations
+phrases           makes text from pages safe to show; formats times, durations and numbers
 report.css        the style of reports
 """

@@ -22,6 +22,7 @@ from forager.errors import StoreError
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
+from forager.report.phrases import json_number
 from forager.store.store import Store
 from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId
 
@@ -168,7 +169,7 @@ class SiteAccount:
 
     @property
     def requests_per_story(self) -> float | None:
-        return _rounded(ratio(self.requests, self.stories), 2)
+        return json_number(ratio(self.requests, self.stories), 2)
 
     @property
     def outcomes(self) -> CountsByName:
@@ -243,8 +244,8 @@ class CycleCounts:
             "done": self.done,
             "visits": self.visits,
             "changes": self.changes,
-            "change_rate": _rounded(ratio(self.changes, self.visits), 4),
-            "ndcg": _rounded(ratio(self.ndcg, self.judged), 4),
+            "change_rate": json_number(ratio(self.changes, self.visits), 4),
+            "ndcg": json_number(ratio(self.ndcg, self.judged), 4),
         }
 
 
@@ -385,6 +386,7 @@ class Account:
             "changes": total.changes,
             "visits": self.visits,
             "budget": {"fleet": total.fleet.requests, "recrawl": total.recrawl.requests},
+            "on_topic": self.topics.get("on topic", 0),
             "off_topic": self.topics.get("off topic", 0),
             "cannot_tell": self.topics.get("cannot tell yet", 0),
             "cycles": self.cycles.facts(),
@@ -441,12 +443,7 @@ def _most_first(counts: CountsByName) -> CountsByName:
 
 def _quantile(delays: FloatArray, share: float) -> float | None:
     """The delay that this share of the stories whose delay is known stayed below; None without any."""
-    return _rounded(quantile(delays[~np.isnan(delays)], share))
-
-
-def _rounded(value: float, digits: int = 3) -> float | None:
-    """Rounds a number; None for nan, which JSON lacks."""
-    return None if value != value else round(value, digits)
+    return json_number(quantile(delays[~np.isnan(delays)], share), 3)
 
 
 def _packed(value: Any) -> Any:

@@ -55,6 +55,15 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequen
     return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
+def table_section(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], text: Sequence[int], *, note: str = "", empty: str
+) -> str:
+    """A section with a table, or with what to say if it has no rows."""
+    if not rows:
+        return section(title, "", f"<p class=empty>{empty}</p>")
+    return section(title, note, html_table(heads, rows, text))
+
+
 NAME = 24
 """Characters of the names of rows; if one is longer, names wrap on a narrow terminal, else figures do (ours)."""
 
@@ -110,29 +119,32 @@ OPEN = (-math.inf, math.inf)
 
 
 def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
-    top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
-    drawn = [_grid_line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
-    for place, count in enumerate(counts):
-        if count:
-            height = DOWN * count / top
-            drawn.append(
-                f'<rect class="amount" x="{LEFT + place * step:.1f}" y="{TOP + DOWN - height:.1f}" '
-                f'width="{max(0.5, step - 0.7):.1f}" height="{height:.1f}"/>'
-            )
-    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    """Bar chart of counts over time."""
+    y, lines = _upwards([0.0, _even(max(counts, default=0))], "g")
+    step = ACROSS / max(1, len(counts))
+    drawn = (
+        f'<rect class="amount" x="{LEFT + place * step:.1f}" y="{y(count):.1f}" '
+        f'width="{max(0.5, step - 0.7):.1f}" height="{TOP + DOWN - y(count):.1f}"/>'
+        for place, count in enumerate(counts)
+        if count
+    )
+    return _over_time([*lines, *drawn], began, ended, label)
 
 
-def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str) -> str:
+def _even(most: float) -> float:
+    """The top of an axis of counts, so that its middle is a count as well."""
+    power = 10.0 ** int(math.log10(max(1.0, most)))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= max(2, most))
+
+
+def shares(
+    parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str, form: str = ".0%"
+) -> str:
     """Line chart of parts / wholes over time; skips times without a whole."""
-    drawn = [_grid_line(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
-    step = ACROSS / max(1, len(parts))
-    points = [
-        f"{LEFT + (place + 0.5) * step:.1f},{TOP + DOWN * (1 - part / whole):.1f}"
-        for place, (part, whole) in enumerate(zip(parts, wholes, strict=True))
-        if whole
-    ]
-    drawn.append(f'<polyline class="curve" points="{" ".join(points)}"/>')
-    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    y, lines = _upwards([0.0, 1.0], form)
+    step, pairs = ACROSS / max(1, len(parts)), enumerate(zip(parts, wholes, strict=True))
+    points = [(LEFT + (place + 0.5) * step, y(part / whole)) for place, (part, whole) in pairs if whole]
+    return _over_time([*lines, _polyline("curve", points)], began, ended, label)
 
 
 def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float, label: str) -> str:
@@ -149,7 +161,7 @@ def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float,
         for at, delay, colour in points
         if math.isfinite(at) and math.isfinite(delay)
     ]
-    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    return _over_time(drawn, began, ended, label)
 
 
 def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: float, ended: float, label: str) -> str:
@@ -167,7 +179,7 @@ def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: fl
         )
         if died is not None:
             drawn.append(f'<text class="death" x="{end:.1f}" y="{y + 4}" text-anchor="middle">×</text>')
-    return frame([*drawn, *_time_axis(began, ended, height)], height, label)
+    return _over_time(drawn, began, ended, label, height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +208,7 @@ def scatter_chart(
     """
     every = [point for one in marks for point in one.points]
     x, ticks = _across([at for at, _ in every], log=log, names=names)
-    y, lines = _upwards([value for _, value in every], limits)
+    y, lines = _upwards([value for _, value in every], limits=limits)
     dots = [
         f'<circle class="{one.style}" cx="{x(at):.1f}" cy="{y(value):.1f}" r="{one.radius:g}"/>'
         for one in marks
@@ -204,7 +216,8 @@ def scatter_chart(
         if math.isfinite(value)
     ]
     curve = [_polyline("curve", [(x(at), y(value)) for at, value in best])] if best else []
-    return frame([*lines, *dots, *curve, *ticks, _below(along)], HEIGHT, label)
+    below = f'<text class="axis" x="{WIDTH - RIGHT}" y="{TOP + 8}" text-anchor="end">{escape(along)}</text>'
+    return frame([*lines, *dots, *curve, *ticks, below], HEIGHT, label)
 
 
 def line_chart(
@@ -223,7 +236,7 @@ def line_chart(
     known = [(name, [point for point in points if math.isfinite(point[1])]) for name, points in named]
     every = [point for _, points in known for point in points] + ([(0.0, 0.0)] if zero else [])
     x, marks = _across([at for at, _ in every], form=ticks)
-    y, across = _upwards([value for _, value in every], OPEN, form)
+    y, across = _upwards([value for _, value in every], form)
     below = f'<text class="axis" x="{LEFT + ACROSS / 2}" y="{HEIGHT + 8}" text-anchor="middle">{escape(along)}</text>'
     drawn = [
         f"<g>{_polyline(_style(place), [(x(at), y(value)) for at, value in points])}"
@@ -256,16 +269,15 @@ def ranked_bars(ranked: Sequence[tuple[str, float]], label: str) -> str:
     """Horizontal bars of named shares, in the given order."""
     row, wide = 20, 250
     most = max((share for _, share in ranked), default=1.0) or 1.0
-    height = TOP + row * len(ranked) + 6
-    drawn = [
-        f'<text class="axis" x="{wide - 8}" y="{TOP + place * row + 13}" text-anchor="end">{escape(name)}</text>'
-        f'<rect class="amount" x="{wide}" y="{TOP + place * row + 3}" height="{row - 6}" '
-        f'width="{max(1.0, (WIDTH - wide - 60) * share / most):.1f}"/>'
-        f'<text class="axis" x="{wide + max(1.0, (WIDTH - wide - 60) * share / most) + 6:.1f}" '
-        f'y="{TOP + place * row + 13}">{share:.0%}</text>'
-        for place, (name, share) in enumerate(ranked)
-    ]
-    return frame(drawn, height, label)
+    drawn = []
+    for place, (name, share) in enumerate(ranked):
+        y, length = TOP + place * row, max(1.0, (WIDTH - wide - 60) * share / most)
+        drawn.append(
+            f'<text class="axis" x="{wide - 8}" y="{y + 13}" text-anchor="end">{escape(name)}</text>'
+            f'<rect class="amount" x="{wide}" y="{y + 3}" height="{row - 6}" width="{length:.1f}"/>'
+            f'<text class="axis" x="{wide + length + 6:.1f}" y="{y + 13}">{share:.0%}</text>'
+        )
+    return frame(drawn, TOP + row * len(ranked) + 6, label)
 
 
 def frame(drawn: Sequence[str], height: int, label: str) -> str:
@@ -285,15 +297,16 @@ def _grid_line(y: float, text: str) -> str:
     )
 
 
-def _time_axis(began: float, ended: float, height: int) -> list[str]:
-    marks = []
+def _over_time(drawn: Sequence[str], began: float, ended: float, label: str, height: int = HEIGHT) -> str:
+    """A chart with its time axis."""
+    axis = []
     for step in range(5):
         anchor = "start" if step == 0 else "end" if step == 4 else "middle"
         time = shown_moment(began + (ended - began) * step / 4)
-        text = time[5:16] if ended - began > 172_800 else time[11:16]
+        text = time[5:16] if ended - began > 86_400 else time[11:16]
         x = LEFT + ACROSS * step / 4
-        marks.append(f'<text class="axis" x="{x:.1f}" y="{height - 8}" text-anchor="{anchor}">{text}</text>')
-    return marks
+        axis.append(f'<text class="axis" x="{x:.1f}" y="{height - 8}" text-anchor="{anchor}">{text}</text>')
+    return frame([*drawn, *axis], height, label)
 
 
 def _across(
@@ -317,7 +330,9 @@ def _across(
     return x, [_tick(x(at), f"{at:{form}}") for at in ends]
 
 
-def _upwards(values: Sequence[float], limits: Limits, form: str = ".3g") -> tuple[Callable[[float], float], list[str]]:
+def _upwards(
+    values: Sequence[float], form: str = ".3g", limits: Limits = OPEN
+) -> tuple[Callable[[float], float], list[str]]:
     """Maps values to vertical positions, and draws the lines of the axis."""
     known = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = max(min(known), limits[0]), min(max(known), limits[1])
@@ -337,8 +352,3 @@ def _polyline(style: str, corners: Points) -> str:
 def _tick(x: float, text: str) -> str:
     anchor = "start" if x <= LEFT else "end" if x >= WIDTH - RIGHT else "middle"
     return f'<text class="axis" x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{text}</text>'
-
-
-def _below(text: str) -> str:
-    """Label of the horizontal axis, at the right edge above it."""
-    return f'<text class="axis" x="{WIDTH - RIGHT}" y="{TOP + 8}" text-anchor="end">{escape(text)}</text>'

@@ -16,7 +16,7 @@ from forager.core.page_table import PageTable
 from forager.pages.language import words_in
 from forager.pages.urls import site
 from forager.report.phrases import shown, visitor
-from forager.report.reasons import Prospect, why_story, why_topic, why_visited
+from forager.report.reasons import Prospect, why_link, why_story, why_topic, why_visited
 from forager.store.protocol import AcceptedStory, Known, RunRecords, Version, VersionId, Visit
 from forager.terms import Dated, Trouble, Url, UrlId
 
@@ -239,8 +239,16 @@ async def compile_dossier(
         recrawl=recrawl,
         territory=territory,
         host=host,
-        topic="" if focus is None or latest is None else why_topic(focus, page.version, latest),
+        topic=_topic(id, page, latest, statistics, focus),
     )
+
+
+def _topic(id: UrlId, page: Known, latest: Version | None, statistics: PageTable | None, focus: "Focus | None") -> str:
+    if focus is None:
+        return ""
+    if latest is not None:
+        return why_topic(focus, page.version, latest)
+    return "" if statistics is None else why_link(statistics.topical(id))
 
 
 def prospect(id: UrlId, records: RunRecords, statistics: PageTable, now: float) -> Prospect:

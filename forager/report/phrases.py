@@ -1,10 +1,8 @@
-"""Makes text from pages safe to show, and formats times and durations."""
+"""Makes text from pages safe to show, and formats times, durations and numbers."""
 
 import math
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from forager.terms import NOBODY
 
@@ -19,6 +17,11 @@ def shown(text: str, most: int = TITLE) -> str:
     """A text on one line that cannot reverse the writing direction, control a terminal or fill the screen."""
     plain = " ".join(_TRICKS.sub(" ", text[: 4 * most]).split())
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+def harmless(text: str) -> str:
+    """A text of several lines, each without what could do such things."""
+    return "\n".join(_TRICKS.sub(" ", line) for line in text.split("\n"))
 
 
 def shown_moment(time: float | None) -> str:
@@ -42,15 +45,24 @@ def span(seconds: float | None) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
 
 
-def day_only(facts: Mapping[str, Any]) -> str:
-    """What to add to the delay of an account's facts if the dates of some stories have no hour."""
-    count = facts.get("day_only", 0)
-    return f" (without {count} whose date has no hour)" if count else ""
+def amount(count: int, what: str) -> str:
+    """So many of a thing, whose plural ends in s."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def day_only(count: int) -> str:
+    """What to add to a delay if the dates of so many stories have no hour."""
+    return f" (without {count:,} whose date has no hour)" if count else ""
 
 
 def figure(value: float, form: str) -> str:
     """A number in this format; a dash if unknown."""
     return format(value, form) if math.isfinite(value) else "–"
+
+
+def json_number(value: float, digits: int | None = None) -> float | None:
+    """Rounds a number, if wanted; None for nan, which JSON lacks."""
+    return None if value != value else value if digits is None else round(value, digits)
 
 
 def visitor(by: int) -> str:

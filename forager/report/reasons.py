@@ -68,7 +68,7 @@ def why_topic(focus: "Focus", version: int | None, latest: Version) -> str:
     now = focus.judge(f"{latest.title}\n{latest.text}")
     said = [f"When it was judged: {given}."]
     if now.probability is not None:
-        said.append(f"By what is known now: {now.verdict}, with a probability of {now.probability:.0%}.")
+        said.append(f"By its text and what is known now: {now.verdict}, with a probability of {now.probability:.0%}.")
     if now.doubt:
         said.append(f"It cannot tell yet because {now.doubt}.")
     for sign, name in ((1, "For"), (-1, "Against")):
@@ -76,6 +76,13 @@ def why_topic(focus: "Focus", version: int | None, latest: Version) -> str:
         if named:
             said.append(f"{name} it: {', '.join(named)}.")
     return " ".join(said)
+
+
+def why_link(chance: float) -> str:
+    """What links say of a page that was never read; 1: nothing."""
+    if chance == 1:
+        return "It was not read, and what is known of its links says nothing of its topic."
+    return f"It was not read; by its links and the lists that show it, it is on topic with a chance of {chance:.1%}."
 
 
 def why_story(
@@ -191,7 +198,7 @@ async def why_again(
         said[0] += f": {facts(history, now, id)}{rank}."
     else:
         explained = explain(history, policy.score, now, id)
-        said[0] += f": {explained}."
+        said[0] = f"By {shown(explained.rule or str(policy))}: {explained}."
         said.append(REORDERED if isinstance(policy.score, ByKind) else _next(explained.rank, kept))
     return " ".join([*filter(None, said), *_lessons(kept)])
 

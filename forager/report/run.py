@@ -1,6 +1,7 @@
 """The report of a run as one HTML file that needs no network and no script; all text from the web in it is escaped."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -12,15 +13,17 @@ from forager.engine.scope import REFUSALS, Skip, Skipped
 from forager.recrawl.policies import EXPECTED
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
-from forager.report.account import Account, CountsByName, Side, SiteAccount, recall_account
-from forager.report.charts import html_table, page, pair, section, tiles
-from forager.report.phrases import shown, shown_moment, span, visitor
+from forager.report.account import Account, CountsByName, Side, recall_account
+from forager.report.charts import html_table, page, pair, section, table_section, tiles
+from forager.report.phrases import day_only, shown, shown_moment, span, visitor
 from forager.store.protocol import AcceptedStory
 from forager.store.store import Store
+from forager.terms import ForagerId, Verdict
 
 STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
 """Limits (ours): latest stories listed, foragers and delays drawn, hosts and URLs listed per reason for skipping, and
 reasons per kind of error."""
+NOTHING = "No story was found."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +78,24 @@ def run_report(run: RunState, name: str) -> str:
 def _headline(run: RunState) -> str:
     account, total = run.account, run.account.total
     cost = total.requests_per_story
+    topics = judged, off, unsure = [account.topics.get(verdict.value, 0) for verdict in Verdict]
     drawn = [
         ("Stories", f"{account.stories:,}", ""),
         (
             "Median delay",
             span(total.delay(0.5)),
-            f"nine in ten within {span(total.delay(0.9))}{_day_only(total)}",
+            f"nine in ten within {span(total.delay(0.9))}{day_only(total.delays.unknown)}",
         ),
         ("Requests", f"{total.requests:,}", f"{account.visits:,} visits"),
         ("Cost", "–" if cost is None else f"{cost:.2f}", "requests per story"),
         ("Pages", f"{account.pages:,}", f"{run.known:,} URLs known, {run.known - account.pages:,} not fetched"),
         ("Versions", f"{run.versions:,}", f"{total.wire_bytes / 1e6:.1f} MB received"),
-        ("Foragers", f"{account.alive:,}", f"{account.born:,} born"),
+        ("Foragers", f"{account.alive:,}", f"{account.born:,} born, {account.deleted:,} deleted"),
+        *(
+            [("On topic", f"{judged:,}", f"{off:,} off topic, not told; of {unsure:,} it cannot tell")]
+            if any(topics)
+            else []
+        ),
         ("Errors", f"{sum(total.error_counts.values()):,}", ""),
     ]
     if account.began is None or account.ended is None:
@@ -95,13 +104,8 @@ def _headline(run: RunState) -> str:
     return f"<p class=note>{took}</p>{tiles(drawn)}"
 
 
-def _day_only(total: SiteAccount) -> str:
-    count = total.delays.unknown
-    return f"; without {count:,} whose date has no hour" if count else ""
-
-
 def _over_time(account: Account, latest: Sequence[AcceptedStory]) -> str:
-    timeline, sites = account.timeline, sorted(account.sites)
+    timeline, sites, nothing = account.timeline, sorted(account.sites), f"<p class=empty>{NOTHING}</p>"
     began, ended = timeline.start or 0.0, timeline.end
     colours = {name: place for place, name in enumerate(sites)}
     known = [(one, one.delay) for one in latest]
@@ -113,8 +117,8 @@ def _over_time(account: Account, latest: Sequence[AcceptedStory]) -> str:
     delays = svg.dots(points, began, ended, "Delay of each story over time") + f"<ul class=legend>{legend}</ul>"
     stories = svg.bars(timeline.counts["stories"], began, ended, "Stories over time")
     return pair(
-        section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
-        section("Stories over time", "", stories if points else _nothing()),
+        section("Delay", "From publication to fetch, each story a dot.", delays if points else nothing),
+        section("Stories over time", f"Each bar is {span(timeline.width)}.", stories if account.stories else nothing),
     )
 
 
@@ -148,16 +152,16 @@ def _sites(account: Account) -> str:
 
 
 def _costs(account: Account) -> str:
-    heads = ["Who asked", "Visits", "Requests", "Saw a change", "Stories", "Visits per story"]
+    heads = ["Who asked", "Visits", "Requests", "Changed", "Stories", "Per story"]
     total = account.total
-    rows = [_side("the fleet", total.fleet), _side("the recrawl cycle", total.recrawl)]
+    rows = [_side("Fleet", total.fleet), _side("Recrawl cycle", total.recrawl)]
     ended_as = f"<p>{_tags(total.outcomes.items())}</p>"
     costs = section("Costs", "How the visits ended:", ended_as + html_table(heads, rows, text=(0,)))
     timeline = account.timeline
     if timeline.start is None:
         return costs
     requests = svg.bars(timeline.counts["requests"], timeline.start, timeline.end, "Requests over time")
-    return pair(costs, section("Requests over time", "", requests))
+    return pair(costs, section("Requests over time", f"Each bar is {span(timeline.width)}.", requests))
 
 
 def _recrawl(account: Account, schedule: Schedule | None) -> str:
@@ -167,7 +171,7 @@ def _recrawl(account: Account, schedule: Schedule | None) -> str:
         return _policy(schedule)
     counts, span_of_time = timeline.counts, (timeline.start, timeline.end)
     rate = svg.shares(counts["changes"], counts["looks"], *span_of_time, "ChangeRate over time")
-    good = svg.shares(counts["ndcg"], counts["judged"], *span_of_time, "NDCG over time")
+    good = svg.shares(counts["ndcg"], counts["judged"], *span_of_time, "NDCG over time", "g")
     visits = f"Visits to pages seen before that found a change: {facts['change_rate']:.1%} in {facts['done']:,} cycles."
     order = "Were changed pages looked at first? 1 is the best order"
     mean = "." if facts["ndcg"] is None else f"; the mean is {facts['ndcg']:.3f}."
@@ -181,7 +185,7 @@ def _policy(schedule: Schedule | None) -> str:
     if schedule is None:
         return ""
     rule = EXPECTED if schedule.setting == WORTH else schedule.formula or schedule.setting
-    note = f"By {escape(shown(rule, 400))}, in cycles of {span(schedule.cycle)}."
+    note = f"In force: <code>{escape(shown(rule, 400))}</code>, in cycles of {span(schedule.cycle)}."
     heads = ["Learned", "Function", "Measure", "New", "In use", "Then"]
     rows = [
         [
@@ -194,20 +198,21 @@ def _policy(schedule: Schedule | None) -> str:
         ]
         for one in reversed(schedule.lessons)
     ]
-    return section("Recrawl", note, html_table(heads, rows, text=(0, 1, 2, 5)) if rows else "")
+    nothing = "<p class=empty>No function was learned in this run.</p>"
+    return section("Recrawl", note, html_table(heads, rows, text=(0, 1, 2, 5)) if rows else nothing)
 
 
 def _side(name: str, side: Side) -> list[str]:
     changed = f"{side.changed / side.visits:.0%}" if side.visits else "–"
-    each = f"{side.visits / side.stories:.1f}" if side.stories else "–"
+    each = f"{side.requests / side.stories:.1f}" if side.stories else "–"
     return [name, f"{side.visits:,}", f"{side.requests:,}", changed, f"{side.stories:,}", each]
 
 
 def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
     if not records:
         return section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
-    latest = records[-LIVES:]
-    first, last = latest[0].born, max(one.deleted or one.born for one in latest)
+    latest = _descent(records[-LIVES:])
+    first, last = min(one.born for one in latest), max(one.deleted or one.born for one in latest)
     began = first if account.began is None else min(account.began, first)
     ended = last if account.ended is None else max(account.ended, last)
     drawn = svg.lives(
@@ -226,7 +231,7 @@ def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
             f"{one.downloads:,}",
             shown_moment(one.born),
             shown_moment(one.deleted),
-            ", ".join(f"{key} {value:.3g}" for key, value in one.own(usual).items()) or "as set",
+            _parameters(one.own(usual)),
         ]
         for one in sorted(latest, key=lambda one: -one.relevant)
     ]
@@ -234,11 +239,29 @@ def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
     return section("Fleet", note, drawn + html_table(heads, rows, text=(0, 1, 9)))
 
 
+def _descent(records: Sequence[ForagerRecord]) -> list[ForagerRecord]:
+    """Children right below their parents."""
+    known, children = {one.id for one in records}, defaultdict(list)
+    for one in records:
+        children[one.parent if one.parent in known else None].append(one)
+
+    def line(parent: ForagerId | None) -> Iterator[ForagerRecord]:
+        for one in children[parent]:
+            yield one
+            yield from line(one.id)
+
+    return list(line(None))
+
+
+def _parameters(own: Mapping[str, float]) -> str:
+    """What a forager does otherwise than the settings, folded up."""
+    told = ", ".join(f"{key} {value:.3g}" for key, value in own.items())
+    return f"<details><summary>{len(own)} of its own</summary>{told}</details>" if own else "as set"
+
+
 def _errors(account: Account) -> str:
-    rows = _kinds(account.total.errors, account)
-    if not rows:
-        return section("Errors", "", "<p class=empty>There were none.</p>")
-    return section("Errors", "", html_table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
+    rows, heads = _kinds(account.total.errors, account), ["Kind", "Count", "Reasons", "Examples"]
+    return table_section("Errors", heads, rows, (0, 2, 3), empty="There were none.")
 
 
 def _kinds(troubles: dict[str, CountsByName], account: Account) -> list[list[str]]:
@@ -246,15 +269,15 @@ def _kinds(troubles: dict[str, CountsByName], account: Account) -> list[list[str
         [
             escape(kind),
             f"{sum(reasons.values()):,}",
-            "<br>".join(f"{escape(shown(reason))} ({count:,})" for reason, count in _most(reasons) if reason),
+            "<br>".join(
+                f"{escape(shown(reason))} ({count:,})"
+                for reason, count in Counter(reasons).most_common(REASONS)
+                if reason
+            ),
             "<br>".join(_link(url, shown(url, 100)) for url in account.examples.get(kind, ())),
         ]
         for kind, reasons in sorted(troubles.items(), key=lambda item: (-sum(item[1].values()), item[0]))
     ]
-
-
-def _most(reasons: CountsByName) -> list[tuple[str, int]]:
-    return sorted(reasons.items(), key=lambda item: -item[1])[:REASONS]
 
 
 def _left_out(account: Account, skipped: Skipped) -> str:
@@ -272,11 +295,10 @@ def _left_out(account: Account, skipped: Skipped) -> str:
         ]
         for reason, skips in sorted(by_reason.items(), key=lambda item: -sum(skip.count for skip in item[1]))
     ]
-    rows = _kinds(account.total.refusals, account) + links
-    if not rows:
-        return section("Left out", "", "<p class=empty>Every link that was met is part of the crawl.</p>")
+    rows, heads = _kinds(account.total.refusals, account) + links, ["Reason", "Count", "Where", "Examples"]
     note = "What was not asked for, and why: URLs whose turn came, by visit; links that never entered, each time met."
-    return section("Left out", note, html_table(["Reason", "Count", "Where", "Examples"], rows, text=(0, 2, 3)))
+    nothing = "Every link that was met is part of the crawl."
+    return table_section("Left out", heads, rows, (0, 2, 3), note=note, empty=nothing)
 
 
 def _stories(latest: Sequence[AcceptedStory], count: int) -> str:
@@ -294,7 +316,7 @@ def _stories(latest: Sequence[AcceptedStory], count: int) -> str:
     ]
     note = f"The latest {STORIES} of {count:,}." if count > STORIES else ""
     heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
-    return section("Stories", note, html_table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
+    return table_section("Stories", heads, rows, (2, 3, 4, 5, 6), note=note, empty=NOTHING)
 
 
 def _about(story: AcceptedStory) -> str:
@@ -321,7 +343,3 @@ def _link(url: str, text: str) -> str:
 
 def _tags(counts: Iterable[tuple[str, int]]) -> str:
     return " ".join(f"<span class=tag>{escape(name)} {count:,}</span>" for name, count in counts) or "–"
-
-
-def _nothing() -> str:
-    return "<p class=empty>No story was found.</p>"

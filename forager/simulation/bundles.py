@@ -73,6 +73,8 @@ class LoopRules:
     idle: float
     longest_rest: float
     slice: float
+    shuffles: bool
+    """Whether every round of time slices has an order of its own."""
     free_steps: int
     reads_off: bool
     watches: bool

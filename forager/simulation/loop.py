@@ -9,9 +9,10 @@ import numpy as np
 from forager.arrays import IntArray, RowArray
 from forager.core.births import manage
 from forager.core.choice import ALONE, RANK, Choices, Turn, rest_time, reveal, room_in
+from forager.core.draws import shuffle_turns
 from forager.core.exploration import PaceRow, after, allows, explores, least_of
 from forager.core.fleet import BFS, FleetState, Tally, Walker
-from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
+from forager.core.judge import RELEVANT, STAYS, Seen, fate_of, reward_by
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.refill import next_page, rank_known
 from forager.core.rules import ForagerRules
@@ -140,8 +141,7 @@ def note_document(
     at: LoopState, rules: ForagerRules, books: Books, by: int, step: int, page: int, version: int, became: int
 ) -> None:
     """Writes the record of a judged document."""
-    amount = rules.reward if became & RELEVANT else rules.penalty
-    write_document(at, books, by, step, page, version, became, amount)
+    write_document(at, books, by, step, page, version, became, reward_by(rules, became))
 
 
 DONE, NOTHING, GO_ON, RANKING, CYCLE, LESSON, MANAGE, TIME = range(8)
@@ -182,15 +182,9 @@ def _send_for(
 
 @inner
 def look(
-    at: LoopState,
-    loop: LoopRules,
-    rules: ForagerRules,
-    tape: TapeColumns,
-    mind: Mind,
-    side: Choices,
-    books: Books,
+    at: LoopState, loop: LoopRules, rules: ForagerRules, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
-) -> int:
+) -> int:  # fmt: skip
     """A turn of the recrawl side."""
     turn: Turn = side.turn[0]
     if at.now >= turn.ends:
@@ -273,21 +267,15 @@ def _send_shown(
 
 @inner
 def step(
-    at: LoopState,
-    loop: LoopRules,
-    rules: ForagerRules,
-    tape: TapeColumns,
-    mind: Mind,
-    side: Choices,
-    books: Books,
+    at: LoopState, loop: LoopRules, rules: ForagerRules, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
-) -> int:
+) -> int:  # fmt: skip
     """A step of the forager whose turn it is; returns the number of downloads."""
     slot, pace = at.slot, mind.pace[0]
     me: Walker = fleet.walkers[slot]
     url, worth = choose(rules, mind, fleet, slot, at.now)
     least = least_of(loop.usual, pace.age, rules.max_age)
-    if not allows(worth, least, pace.explored, loop.explore, pace.asked + pace.rests):
+    if not allows(explores(worth, least), pace.explored, loop.explore, pace.asked + pace.rests):
         note_arrived(mind, url)
         arrive(rules, fleet, slot, url, books.links[:0])
         settle(rules, mind, fleet, slot, url, 0, False, books.links[:0])
@@ -359,15 +347,9 @@ def _manage(at: LoopState, loop: LoopRules, rules: ForagerRules, books: Books, f
 
 @inner
 def _forage(
-    at: LoopState,
-    loop: LoopRules,
-    rules: ForagerRules,
-    tape: TapeColumns,
-    mind: Mind,
-    side: Choices,
-    books: Books,
+    at: LoopState, loop: LoopRules, rules: ForagerRules, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
-) -> int:
+) -> int:  # fmt: skip
     """Runs steps of the foragers until one downloads something.
 
     They take turns, each has its time slice, and a step once begun is finished (Alg 9).
@@ -376,6 +358,8 @@ def _forage(
     while at.idle < tally.alive:
         if at.slot < 0:
             place = tally.turns if tally.turns < tally.alive else 0
+            if loop.shuffles and place == 0:
+                shuffle_turns(fleet)
             tally.turns = place + 1
             at.slot, at.left, at.free = fleet.order[place], loop.slice, 0
         if _lacks_room(at, loop, mind, side, books, fleet):
@@ -388,7 +372,7 @@ def _forage(
         changes = False
         if at.left <= 0 or at.free >= loop.free_steps:
             at.idle += at.free > 0
-            changes = fate_of(rules, tally.alive, me) != STAYS
+            changes = fate_of(rules, fleet, me) != STAYS
             if not changes:
                 at.slot = -1
         if downloads:

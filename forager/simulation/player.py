@@ -236,6 +236,7 @@ def _rules(
         idle=idle,
         longest_rest=max(idle, world.revisit_after),
         slice=agent.settings.slice,
+        shuffles=agent.settings.turns == "random",
         free_steps=crawl.free_steps,
         reads_off=world.reads_off,
         watches=share > 0,

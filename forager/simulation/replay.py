@@ -82,6 +82,7 @@ class Replay:
         self.shared.visits.name_main(seeds)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
+        columns = self.world.columns
         self._luck = Luck(stream(seed, "recrawl"), 512)
         self.scheduler = make_scheduler(
             read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
@@ -90,11 +91,12 @@ class Replay:
             crawl,
             recrawl,
             revisit_after=revisit_after,
-            last=lambda: self.world.columns.last,
+            last=lambda: columns.last,
             seeds=seeds,
-            only=self.world.columns.is_list if self.world.reads_off else EVERYWHERE,
+            only=columns.is_list if self.world.reads_off else EVERYWHERE,
         )
         log = self.shared.visits.log
+        self.topic: None = None  # a tape has no texts, so that every topic counts
         self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [])
         judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
         self.account = ReplayAccount(
@@ -114,8 +116,7 @@ class Replay:
         """For each page, the version whose links are in the link graph."""
         self.agent.start(seeds, self.clock.time, plan.kinds, _seen_first(tape, foragers.weblog.start_size))
         self._tell = tell or _nobody
-        if self.share <= 0:
-            self.shared.reveal = None
+        self.shared.reveal = None  # the loop itself passes links on; without cycles, memory is free for the next replay
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
                               self._luck, self.share, tells=tell is not None, suggests=self.ordering is not None)  # fmt: skip
@@ -200,11 +201,15 @@ class Replay:
                 self._tell(self.retraining.take(verdict, now))
 
 
+def _downloadable(tape: Tape) -> IntArray:
+    """The pages that a fleet can download; where documents are links, articles are read off lists."""
+    shown = np.flatnonzero(np.diff(tape.version_start))
+    return shown[tape.url_kind[shown] != KINDS.index(Kind.ARTICLE)] if tape.identity == "link" else shown
+
+
 def _seen_first(tape: Tape, count: int) -> IntArray:
     """The pages that the recording saw first."""
-    shown = np.flatnonzero(np.diff(tape.version_start))
-    if tape.identity == "link":
-        shown = shown[tape.url_kind[shown] != KINDS.index(Kind.ARTICLE)]
+    shown = _downloadable(tape)
     return shown[np.argsort(tape.time[tape.version_start[shown]], kind="stable")[:count]]
 
 
@@ -220,8 +225,7 @@ def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
     without links, all pages that exist at the start."""
     if tape.seeds:
         return tuple(map(UrlId, tape.seeds))
-    count = np.diff(tape.version_start)
-    shown = np.flatnonzero(count > 0)
+    count, shown = np.diff(tape.version_start), _downloadable(tape)
     first = tape.version_start[shown]
     there = shown[(tape.time[first] <= tape.start + SETTLING) & ~tape.gone[first]]
     if not len(there):

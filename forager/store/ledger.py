@@ -4,7 +4,7 @@ It is synchronous and never touches the disk: all decisions of a store are made 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import islice
@@ -165,7 +165,8 @@ class Ledger:
 
     def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
         self._expire(now)
-        chosen = self._in_turn(now) if only is None else self._asked_for(only)
+        in_turn = iter(lambda: self.turns.choose(now), None)
+        chosen = in_turn if only is None else (id for id in only if self._checked(id) not in self.leases)
         return [self._lend(id, now + seconds) for id in islice(chosen, max(0, count))]
 
     def ack(self, visit: Visit) -> VersionId | None:
@@ -227,15 +228,6 @@ class Ledger:
             self.turns.withdraw(id)
         else:
             self.turns.plan(id, due)
-
-    def _in_turn(self, now: float) -> Iterator[UrlId]:
-        while (id := self.turns.choose(now)) is not None:
-            yield id
-
-    def _asked_for(self, only: Sequence[UrlId]) -> Iterator[UrlId]:
-        for id in only:
-            if self._checked(id) not in self.leases:
-                yield id
 
     def _lend(self, id: UrlId, until: float) -> Lease:
         self.turns.lend(id)

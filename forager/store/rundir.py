@@ -28,8 +28,8 @@ class StoreSettings:
     power_safe: bool = False
     """Whether acknowledged data survives power loss too (one disk flush per batch), not only kill -9; ours."""
     batch_wait: Duration = 0.0
-    """Seconds a batch waits for more calls before it is written; 0: written as soon as the writer is free, and calls
-    that arrive meanwhile share the next batch; ours, by measurement."""
+    """Seconds a batch waits for more calls before it is written; at 0 it is written as soon as the writer is free, and
+    calls that arrive meanwhile share the next batch; ours."""
     batch_rows: Count = 5000
     """Number of rows at which a batch is written without waiting; ours."""
     check_up_to: Size = 100_000_000

@@ -9,14 +9,11 @@ ready (their first URL is due), and `ready`, by turn. Entries are never removed 
 valid only with the host's current stamp, a URL's only if the URL is pending with that due time. Heaps with more invalid
 than valid entries are rebuilt, so each operation costs O(log n) on average, however many hosts wait.
 
-A URL's entry is one integer, due time before URL number: for a million URLs that saves 70 MB against pairs.
-
 Only a sweep asks for turns: foragers and the recrawl side choose for themselves. So the heaps are built at the first
 request for a turn, and kept from then on.
 """
 
 import math
-import struct
 from array import array
 from heapq import heappop, heappush
 
@@ -26,23 +23,8 @@ from forager.arrays import FloatArray, IntArray
 from forager.terms import UrlId
 
 _SLACK = 32  # number of invalid entries below which a heap is not rebuilt
-_ID_BITS = 32
-_ID = (1 << _ID_BITS) - 1
-_SIGN = 1 << 63
-_DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
-
-
-def _entry(due: float, id: UrlId) -> int:
-    """A number that sorts by due time, then by URL: the bits of a double, read as an integer, have the same order."""
-    bits: int = _INTEGER.unpack(_DOUBLE.pack(due))[0]
-    return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
-
-
-def _entries(due: FloatArray, ids: IntArray) -> list[int]:
-    """`_entry` for many."""
-    bits = due.view(np.int64)
-    ordered = np.where(bits >= 0, bits, -(bits ^ np.int64(-(2**63))))
-    return [bit << _ID_BITS | id for bit, id in zip(ordered.tolist(), ids.tolist(), strict=True)]
+PendingUrl = tuple[float, UrlId]
+"""A pending URL in the heap of its host: when it is due, and its number."""
 
 
 class Turns:
@@ -59,7 +41,7 @@ class Turns:
         self._leased: list[int] = []
         self._visited: list[int] = []
         self._stamps: list[int] = []
-        self._heaps: list[list[int]] = []  # empty before the first request for a turn
+        self._heaps: list[list[PendingUrl]] = []  # empty before the first request for a turn
         self._asked = False
         self._touched: set[int] = set()  # hosts to place again; their order does not matter
         self._waiting: list[tuple[float, int, int]] = []
@@ -114,7 +96,7 @@ class Turns:
         if not self._asked:
             return
         heap = self._heaps[host]
-        heappush(heap, _entry(due, id))
+        heappush(heap, (due, id))
         self._touched.add(host)
         if len(heap) > 2 * self._living[host] + _SLACK:
             self._heaps[host] = sorted({entry for entry in heap if self._is_alive(entry)})
@@ -181,8 +163,7 @@ class Turns:
         while self._waiting and self._waiting[0][0] <= now:
             _, host, stamp = heappop(self._waiting)
             if not self._is_stale(host, stamp):
-                id = UrlId(self._heaps[host][0] & _ID)
-                heappush(self._ready, (self._leased[host], self._visited[host], self._due[id], id, host, stamp))
+                heappush(self._ready, (self._leased[host], self._visited[host], *self._heaps[host][0], host, stamp))
         while self._ready:
             host, stamp = self._ready[0][4:]
             if not self._is_stale(host, stamp):
@@ -194,12 +175,11 @@ class Turns:
     def _is_stale(self, host: int, stamp: int) -> bool:
         return self._stamps[host] != stamp
 
-    def _is_alive(self, entry: int) -> bool:
-        id = UrlId(entry & _ID)
-        return _entry(self._due[id], id) == entry
+    def _is_alive(self, entry: PendingUrl) -> bool:
+        return self._due[entry[1]] == entry[0]
 
     def _ready_at(self, host: int) -> float:
-        return self._due[self._heaps[host][0] & _ID]
+        return self._heaps[host][0][0]
 
     def _place(self, host: int) -> None:
         """Puts the host into `waiting`, if it has anything pending; its older entries become invalid."""
@@ -217,7 +197,7 @@ class Turns:
         pending = np.flatnonzero(~np.isnan(due))
         order = pending[np.lexsort((pending, due[pending], hosts[pending]))]
         ends = np.searchsorted(hosts[order], np.arange(len(self._living)), side="right").tolist()
-        entries = _entries(due[order], order)
+        entries = list(zip(due[order].tolist(), map(UrlId, order.tolist()), strict=True))
         self._heaps = [
             entries[begin:end] for begin, end in zip([0, *ends], ends, strict=False)
         ]  # sorted, so each is a heap

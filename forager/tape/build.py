@@ -1,101 +1,77 @@
-"""Compiles a tape from versions in any order, singly or as columns: numbers URLs, shares link sets.
-
-During compilation, versions are columns, and captures that show nothing new are detected.
-"""
+"""Compiles a tape from versions in any order, singly or many at once: numbers URLs, shares link sets, and finds the
+captures that show nothing new."""
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import BoolArray, Float32Array, FloatArray, Int32Array, IntArray, PrintArray, distinct, spans
+from forager.arrays import BoolArray, Float32Array, Int32Array, IntArray, PrintArray, RowArray, distinct, spans
 from forager.tape.tape import KINDS, Tape
 from forager.terms import Kind, UrlId
 
-
-@dataclass(frozen=True, slots=True)
-class VersionRows:
-    """One row per version; the columns have the meaning of those of `Tape`."""
-
-    owner: IntArray
-    """Number of the URL."""
-    time: FloatArray
-    published: FloatArray
-    digest: PrintArray
-    text_print: PrintArray
-    gone: BoolArray
-    seconds: Float32Array
-    """Download time; nan if unknown."""
-    state: Int32Array
-    link_set: Int32Array
-
-    def __len__(self) -> int:
-        return len(self.owner)
-
-    def of(self, chosen: NDArray[Any]) -> "VersionRows":
-        """Some of the rows, by index or by flag."""
-        return VersionRows(*(getattr(self, one.name)[chosen] for one in fields(self)))
-
-    def in_order(self) -> "VersionRows":
-        """The rows sorted by page, then by time; equal ones keep their order."""
-        return self.of(np.lexsort((self.time, self.owner)))
-
-
-def joined(chunks: Sequence[VersionRows]) -> VersionRows:
-    """All rows, one chunk after the other."""
-    return VersionRows(*(np.concatenate([getattr(chunk, one.name) for chunk in chunks]) for one in fields(VersionRows)))
-
-
-NONE = VersionRows(
-    np.empty(0, np.int64),
-    np.empty(0),
-    np.empty(0),
-    np.empty(0, np.uint64),
-    np.empty(0, np.uint64),
-    np.empty(0, np.bool_),
-    np.empty(0, np.float32),
-    np.empty(0, np.int32),
-    np.empty(0, np.int32),
+EMPTY = 0
+"""Number of the empty link set."""
+VERSION_ROW = np.dtype(
+    [
+        ("owner", np.int64),
+        ("time", np.float64),
+        ("published", np.float64),
+        ("digest", np.uint64),
+        ("text_print", np.uint64),
+        ("gone", np.bool_),
+        ("seconds", np.float32),
+        ("state", np.int32),
+        ("link_set", np.int32),
+    ]
 )
+"""A version: the number of its URL, and columns with the meaning of those of `Tape`."""
+_UNKNOWN = np.array([(-1, np.nan, np.nan, 0, 0, False, np.nan, -1, EMPTY)], VERSION_ROW)
 
 
-def repeats(rows: VersionRows) -> BoolArray:
+def version_rows(count: int, **columns: NDArray[Any]) -> RowArray:
+    """So many versions; what is not given is unknown."""
+    rows: RowArray = np.repeat(_UNKNOWN, count)
+    for name, values in columns.items():
+        rows[name] = values
+    return rows
+
+
+def in_order(rows: RowArray) -> RowArray:
+    """The versions sorted by page, then by time; equal ones keep their order."""
+    ordered: RowArray = rows[np.lexsort((rows["time"], rows["owner"]))]
+    return ordered
+
+
+def repeats(rows: RowArray) -> BoolArray:
     """Which versions show the same as the previous one of their page; the rows must be in order.
 
     A print of 0 means unknown: the page is assumed unchanged. Of two versions at the same time the last counts.
     """
     dropped = np.zeros(len(rows), np.bool_)
-    dropped[:-1] = (rows.owner[1:] == rows.owner[:-1]) & (rows.time[1:] == rows.time[:-1])
+    owner, time = rows["owner"], rows["time"]
+    dropped[:-1] = (owner[1:] == owner[:-1]) & (time[1:] == time[:-1])
     place = np.flatnonzero(~dropped)
-    kept = rows.of(place)
-    first = np.ones(len(kept), np.bool_)
-    first[1:] = kept.owner[1:] != kept.owner[:-1]
-    same = ~first[1:] & (kept.gone[1:] == kept.gone[:-1])
-    for values, silent in (
-        (kept.digest, kept.gone | (kept.digest == 0)),
-        (kept.text_print, kept.gone | (kept.text_print == 0)),
-        (kept.link_set, kept.gone),
-    ):
-        by = _speaker(first, silent)
+    owner, gone = owner[place], rows["gone"][place]
+    first = np.ones(len(place), np.bool_)
+    first[1:] = owner[1:] != owner[:-1]
+    same = ~first[1:] & (gone[1:] == gone[:-1])
+    for name in ("digest", "text_print", "link_set"):
+        values = rows[name][place]
+        silent = gone if name == "link_set" else gone | (values == 0)
+        # of each row, the last one of its page that says something; its first one, which is silent, if there is none
+        by = np.maximum.accumulate(np.where(first | ~silent, np.arange(len(place)), 0))
         said = np.where(silent[by], 0, values[by])
         same &= said[1:] == said[:-1]
     dropped[place[1:]] = same
     return dropped
 
 
-def _speaker(first: BoolArray, silent: BoolArray) -> IntArray:
-    """For each row, the last one of its page that says something; the page's first row, which is silent, if there is none."""
-    return np.asarray(np.maximum.accumulate(np.where(first | ~silent, np.arange(len(first)), 0)), np.int64)
-
-
-EMPTY = 0
-"""Number of the empty link set."""
 _DRAIN = 1 << 16
-"""Number of single versions that are converted to columns at once."""
+"""Number of single versions that are converted to rows at once."""
 
 
 class TapeBuilder:
@@ -105,9 +81,9 @@ class TapeBuilder:
         self.origin, self.identity = origin, identity
         self._ids: dict[str, int] = {}
         self._kinds: dict[int, int] = {}
-        self._rows: list[tuple[int, float, float, int, int, bool, float, int]] = []
+        self._rows: list[tuple[int, float, float, int, int, bool, float, int, int]] = []
         self._row_links, self._row_ends = array("q"), array("q")
-        self._chunks: list[VersionRows] = [NONE]
+        self._chunks: list[RowArray] = [version_rows(0)]
         self._sets: dict[int, int] = {0: EMPTY}
         self._links: list[Int32Array] = []
         self._lengths: list[IntArray] = [np.zeros(1, np.int64)]
@@ -162,41 +138,16 @@ class TapeBuilder:
         self._row_links.extend(map(self.number, links))
         self._row_links.extend(link_ids)
         self._row_ends.append(len(self._row_links))
-        self._rows.append((id, time, published, digest, text_print, gone, seconds, state_row))
+        self._rows.append((id, time, published, digest, text_print, gone, seconds, state_row, EMPTY))
         if len(self._rows) >= _DRAIN:
             self._drain()
 
-    def add_many(
-        self,
-        ids: IntArray,
-        times: FloatArray,
-        *,
-        digests: PrintArray | None = None,
-        text_prints: PrintArray | None = None,
-        published: FloatArray | None = None,
-        gone: BoolArray | None = None,
-        link_sets: Int32Array | None = None,
-        state_rows: Int32Array | None = None,
-    ) -> None:
-        """Adds versions as columns; what is not given is unknown.
+    def add_many(self, rows: RowArray) -> None:
+        """Adds versions, see `version_rows`.
 
-        `link_sets` are numbers that the method `link_sets` returned, `state_rows` rows of the states that `finish` will
-        get.
+        Their link sets are numbers that `link_sets` returned, their states rows of the states that `finish` will get.
         """
-        count = len(ids)
-        self._chunks.append(
-            VersionRows(
-                ids,
-                times,
-                np.full(count, np.nan) if published is None else published,
-                np.zeros(count, np.uint64) if digests is None else digests,
-                np.zeros(count, np.uint64) if text_prints is None else text_prints,
-                np.zeros(count, np.bool_) if gone is None else gone,
-                np.full(count, np.nan, np.float32),
-                np.full(count, -1, np.int32) if state_rows is None else state_rows,
-                np.full(count, EMPTY, np.int32) if link_sets is None else link_sets,
-            )
-        )
+        self._chunks.append(rows)
 
     def link_sets(self, rows: IntArray, targets: IntArray | Int32Array, count: int) -> Int32Array:
         """Numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, possibly repeated."""
@@ -229,12 +180,12 @@ class TapeBuilder:
         is no new version; a digest of 0 means "as before".
         """
         self._drain()
-        rows = joined(self._chunks).in_order()
+        rows = in_order(np.concatenate(self._chunks))
         self._chunks = [rows]
-        begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
-        last = float(rows.time.max(initial=begin)) if end is None else end
+        begin = (float(rows["time"].min()) if len(rows) else 0.0) if start is None else start
+        last = float(rows["time"].max(initial=begin)) if end is None else end
         if merge_repeats:
-            rows = rows.of(~repeats(rows))
+            rows = rows[~repeats(rows)]
         pages = len(self._ids)
         text, ends = bytearray(), array("q", [0])
         for url in self._ids:
@@ -242,21 +193,16 @@ class TapeBuilder:
             ends.append(len(text))
         kinds = np.full(pages, KINDS.index(Kind.OTHER), np.uint8)
         kinds[list(self._kinds)] = list(self._kinds.values())
-        took = rows.seconds
+        column: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in VERSION_ROW.names or ()}
+        took, owner = column.pop("seconds"), column.pop("owner")
         return Tape(
+            **column,
             url_text=np.frombuffer(text, np.uint8),
             url_start=np.asarray(ends, np.int64),
             url_kind=kinds,
-            version_start=np.searchsorted(rows.owner, np.arange(pages + 1)).astype(np.int64),
-            time=rows.time,
-            published=rows.published,
-            digest=rows.digest,
-            text_print=rows.text_print,
-            gone=rows.gone,
+            version_start=np.searchsorted(owner, np.arange(pages + 1)).astype(np.int64),
             seconds=np.nan_to_num(took, nan=float(np.nanmean(took)) if np.isfinite(took).any() else 1.0),
-            state=rows.state,
-            link_set=rows.link_set,
-            link_start=_starts(np.concatenate(self._lengths)),
+            link_start=np.append(np.int64(0), np.cumsum(np.concatenate(self._lengths), dtype=np.int64)),
             links=self._all_links(),
             states=self._all_states(states),
             start=begin,
@@ -276,26 +222,15 @@ class TapeBuilder:
         return np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32)
 
     def _drain(self) -> None:
-        """Converts the single versions to columns."""
+        """Converts the single versions to rows."""
         if not self._rows:
             return
         ends = np.asarray(self._row_ends, np.int64)
         rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
         sets = self.link_sets(rows, np.asarray(self._row_links, np.int64), len(ends))
-        owner, time, published, digest, text, gone, seconds, state = zip(*self._rows, strict=True)
-        self._chunks.append(
-            VersionRows(
-                np.asarray(owner, np.int64),
-                np.asarray(time, np.float64),
-                np.asarray(published, np.float64),
-                np.asarray(digest, np.uint64),
-                np.asarray(text, np.uint64),
-                np.asarray(gone, np.bool_),
-                np.asarray(seconds, np.float32),
-                np.asarray(state, np.int32),
-                sets,
-            )
-        )
+        versions = np.array(self._rows, VERSION_ROW)
+        versions["link_set"] = sets
+        self._chunks.append(versions)
         self._rows.clear()
         self._row_links, self._row_ends = array("q"), array("q")
 
@@ -308,7 +243,3 @@ def _set_prints(links: IntArray, start: IntArray) -> PrintArray:
     mixed ^= mixed >> np.uint64(31)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     return np.asarray(sums[start[1:]] - sums[start[:-1]])
-
-
-def _starts(lengths: IntArray) -> IntArray:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

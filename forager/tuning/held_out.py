@@ -15,11 +15,11 @@ from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState
 
 from forager.recrawl.compare import half_interval
-from forager.settings import Settings
+from forager.settings import Settings, changed_keys
 from forager.simulation.fleet_rows import FleetRow, rows_of
 from forager.simulation.jobs import Job, Played
 from forager.tuning.goals import GOALS, Goal, balance, guarded, shortfall
-from forager.tuning.space import Point, changed_keys
+from forager.tuning.space import Point
 from forager.tuning.study import Orders, Study, TapePart, Trial
 
 Replays = Callable[[str, Sequence[Job]], list[Played | None]]

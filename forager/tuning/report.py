@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 
 from forager.report import charts as svg
-from forager.report.charts import FigureTable, Marks, html_table, page, pair, section, tiles
+from forager.report.charts import FigureTable, Marks, page, pair, section, table_section, tiles
 from forager.report.phrases import shown, shown_moment
 from forager.settings import Settings, plain, setting_leaves, setting_value
 from forager.tuning.goals import Goal
@@ -34,13 +34,8 @@ def tuning_report(outcome: TuningOutcome, now: float) -> str:
         f"<p class=note>{escape(shown(tape.origin))}, {shown_moment(tape.start)} to {shown_moment(tape.end)} UTC; "
         f"{tuning.wishes.budget:g} downloads per hour; {tuning.wishes.held_out:.0%} held out; made {shown_moment(now)} UTC.</p>"
     )
-    parts = [
-        head,
-        _headline(outcome, trials),
-        held_out_table(outcome.judged, tuning.judged).html(),
-        _curves(outcome.judged),
-    ]
-    parts.append(_changes(outcome))
+    held_out = held_out_table(outcome.judged, tuning.judged).html()
+    parts = [head, _headline(outcome, trials), held_out, _curves(outcome.judged), _changes(outcome)]
     parts += [_history(trials, goal, place, tuning.start[place]) for place, goal in enumerate(goals)]
     if len(goals) > 1:
         parts.append(_front(trials, goals, outcome))
@@ -98,13 +93,10 @@ def _changes(outcome: TuningOutcome) -> str:
     rows = [
         [escape(key), _text(plain(setting_value(base, key))), _text(value)] for key, value in chosen.changes.items()
     ]
-    if not rows:
-        return section(
-            "Changes", "", "<p class=empty>Nothing that was tried is better than the settings as they were.</p>"
-        )
     kept = "" if outcome.judged.better else " They are not borne out by the held-out part, so nothing was written."
     note = f"Trial {chosen.trial}, without the {len(chosen.taken_back)} changes that made no difference.{kept}"
-    return section("Changes", note, html_table(["Setting", "Was", "Tuned"], rows, text=(0, 1, 2)))
+    nothing = "Nothing that was tried is better than the settings as they were."
+    return table_section("Changes", ["Setting", "Was", "Tuned"], rows, (0, 1, 2), note=note, empty=nothing)
 
 
 def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> str:

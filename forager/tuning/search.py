@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.errors import InputError
-from forager.settings import Settings
+from forager.settings import Settings, changed_keys
 from forager.simulation.jobs import Crew, Job, Played, Player, Stopped, Work
 from forager.tape.tape import Tape
 from forager.tuning.goals import Goal
@@ -28,8 +28,8 @@ from forager.tuning.held_out import (
     measured,
     shortlist,
 )
-from forager.tuning.space import Point, Space, changed_keys, shown_space
-from forager.tuning.study import Orders, Split, Study, Trial, check_terms, claim, laid_out
+from forager.tuning.space import Point, Space, shown_space
+from forager.tuning.study import Orders, Split, Study, Trial, check_terms, claim, split_tape
 
 
 def search(
@@ -134,7 +134,9 @@ class Tuning:
         check_terms(self.study, self._terms(), self.folder)
         self.resumed = len(self.study.trials())
         wishes = self.wishes
-        self.course: Split = laid_out(self.tape, self.folder, self.base, held_out=wishes.held_out, budget=wishes.budget)
+        self.split: Split = split_tape(
+            self.tape, self.folder, self.base, held_out=wishes.held_out, budget=wishes.budget
+        )
         self.orders = self._orders()
         return self
 
@@ -194,7 +196,7 @@ class Tuning:
             trials = self.study.trials()
             chosen = choose_trial(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
             new, lucks = changed_keys(self.base, chosen.changes), lucks_to("judge", seed, wishes.seeds)
-            judged = judge_held_out(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
+            judged = judge_held_out(self.split.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
         if judged is None:
             return None
         after = {*(self.study.noted("judged") or ()), len(self.study.trials())}
@@ -227,7 +229,7 @@ class Tuning:
 
     def _orders(self) -> Orders:
         wishes, lucks = self.wishes, lucks_to("trial", self.base.seed, self.wishes.repeats)
-        parts = (self.course.training,)
+        parts = (self.split.training,)
         bare = Orders(self.folder, parts, lucks, self.space, wishes.goals, 0.0, self.base.seed)
         if self.study.noted("start") is None:
             with Crew(min(wishes.processes, wishes.repeats), Player) as crew:

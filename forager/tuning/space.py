@@ -17,7 +17,7 @@ import dataclasses
 import difflib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,16 @@ from pydantic import ValidationError
 
 from forager.core.parameters import INHERITED
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, expectation, plain, read_yaml, setting_leaves, setting_value
+from forager.settings import (
+    PRESETS,
+    Settings,
+    changed_keys,
+    expectation,
+    plain,
+    read_yaml,
+    setting_leaves,
+    setting_value,
+)
 
 Plain = bool | int | float | str
 Point = Mapping[str, Plain]
@@ -94,6 +103,8 @@ USUAL: Mapping[str, Dimension] = {
     "forager.weblog.texts": OneOf((False, True)),
     "forager.start.by": OneOf(("best", "draw", "list")),
     "forager.leaving.memory": _whole(50, 5000),
+    "forager.expectation.breadth": Range(0.0, 1.0),
+    "forager.expectation.text_breadth": Range(0.0, 1.0),
     "forager.expectation.main_rate": Range(0.5, 200.0, log=True),
     "forager.expectation.hub_rate": Range(0.05, 20.0, log=True),
     "forager.expectation.hub_weight": Range(0.05, 10.0, log=True),
@@ -201,18 +212,6 @@ class Space:
         return {key: value for key, value in values.items() if value != plain(setting_value(self.base, key))}
 
 
-def changed_keys(settings: Settings, changes: Point) -> Settings:
-    """The settings with some values changed, by dotted name."""
-    for key, value in changes.items():
-        settings = _replaced(settings, key.split("."), setting_leaves()[key].validate_python(value))
-    return settings
-
-
-def _replaced(section: Any, path: list[str], value: object) -> Any:
-    name, *rest = path
-    return dataclasses.replace(section, **{name: _replaced(getattr(section, name), rest, value) if rest else value})
-
-
 def paper(base: Settings) -> Settings:
     """The paper's fleet, measured on the same documents as `base`."""
     return changed_keys(base, {key: value for key, value in PRESETS["paper"].items() if key in USUAL})
@@ -265,17 +264,14 @@ def _text(one: Dimension) -> str:
 
 def _check_key(key: str, origin: str) -> None:
     if key not in setting_leaves():
-        close = difflib.get_close_matches(key, _tunable(), n=1, cutoff=0.5)
+        tunable = [*USUAL, *(known for known in setting_leaves() if known.startswith(READ_BY_REPLAYS))]
+        close = difflib.get_close_matches(key, tunable, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}?" if close else "forager tune --show-space lists what can move"
         raise InputError(f"{origin}: no setting {key}; {hint}")
     if key.rpartition(".")[2] in MEASURE:
         raise InputError(f"{origin}: {key} says what counts as a document; to move it would change the measure")
     if not key.startswith(READ_BY_REPLAYS):
         raise InputError(f"{origin}: {key} has no effect in a replay, so it cannot be tuned on one")
-
-
-def _tunable() -> Iterable[str]:
-    return [*USUAL, *(key for key in setting_leaves() if key.startswith(READ_BY_REPLAYS))]
 
 
 def _range(key: str, wanted: list[Any], base: Settings, origin: str) -> Range:

@@ -27,7 +27,7 @@ from optuna.trial import TrialState
 
 from forager.chance import stream
 from forager.errors import InputError, StoreError
-from forager.settings import Settings
+from forager.settings import Settings, changed_keys
 from forager.simulation.jobs import Job, Player
 from forager.simulation.replay import default_seeds
 from forager.simulation.replay_account import ReplayFigures
@@ -36,7 +36,7 @@ from forager.tape.tape import Tape, save
 from forager.tape.tape_world import documents
 from forager.terms import UrlId
 from forager.tuning.goals import Goal, guarded, shortfall
-from forager.tuning.space import OneOf, Plain, Point, Space, changed_keys, paper
+from forager.tuning.space import OneOf, Plain, Point, Space, paper
 
 LEAST_STORIES = 20
 """Stories that each part must have after its warm-up; with fewer, chance decides (ours)."""
@@ -80,21 +80,13 @@ class Split:
     held_out: TapePart
 
 
-def laid_out(
-    tape: Tape,
-    folder: Path,
-    base: Settings,
-    *,
-    held_out: float,
-    budget: float,
-    seeds: Sequence[UrlId] = (),
-) -> Split:
+def split_tape(tape: Tape, folder: Path, base: Settings, *, held_out: float, budget: float) -> Split:
     """Cuts the tape in two and saves the parts in the folder; `held_out` is the share of time not used for training.
 
-    Both parts start from the same pages: `seeds`, or the default seeds of the first part.
+    Both parts start from the same pages: the default seeds of the first part.
     """
     split = tape.end - held_out * (tape.end - tape.start)
-    start = tuple(seeds) or default_seeds(cut_tape(tape, tape.start, split))
+    start = default_seeds(cut_tape(tape, tape.start, split))
     parts = []
     for name, part in ((TRAINING, cut_tape(tape, tape.start, split)), (HELD_OUT, cut_tape(tape, split, tape.end))):
         warm_up = min(WARM_UP, (part.end - part.start) / 4)

@@ -72,6 +72,7 @@ BODY_LIMIT = 10_000_000
 """Maximum size of a decoded body in bytes, as in a live crawl."""
 
 _OUR_LIMIT = 100_000_000  # our own bodies kept to the limit of their crawl
+_LAST = 253_402_300_800.0  # the end of the year 9999
 _NOT_MODIFIED = "revisit/server-not-modified"
 
 
@@ -139,7 +140,7 @@ def request_of(record: WarcRecord) -> Request:
 
 def _ours(record: WarcRecord, request: Request) -> Capture:
     fields = dict(reversed(record.fields))
-    took = float(fields["forager-took"])
+    asked, took = _seconds(fields["forager-asked"]), _seconds(fields["forager-took"])
     http = (0, (), b"") if record.kind == "metadata" else split_response(record.block)
     if http is None:
         raise ValueError("no HTTP answer")
@@ -148,8 +149,8 @@ def _ours(record: WarcRecord, request: Request) -> Capture:
     response = Response(
         url=request.url,
         outcome=Outcome(fields["forager-outcome"]),
-        asked=float(fields["forager-asked"]),
-        seconds=float(fields.get("forager-seconds", took)),
+        asked=asked,
+        seconds=_seconds(fields.get("forager-seconds", took)),
         status=status,
         headers=received(record.block, headers),
         body=decoded(headers, kept, _OUR_LIMIT),
@@ -159,6 +160,14 @@ def _ours(record: WarcRecord, request: Request) -> Capture:
         address=fields.get("warc-ip-address", ""),
     )
     return Capture(request, response, took, fields.get("warc-payload-digest", ""), repeats, record.place)
+
+
+def _seconds(said: str | float) -> float:
+    """A duration, or a time since the epoch, that a calendar has."""
+    seconds = float(said)
+    if not 0 <= seconds < _LAST:
+        raise ValueError(f"{seconds} is no time")
+    return seconds
 
 
 def _foreign(record: WarcRecord, request: Request) -> Capture | None:

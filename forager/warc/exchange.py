@@ -135,26 +135,19 @@ class Composer:
         request, response = exchange.request, exchange.response
         url = safe_url(request.url)
         common = [("WARC-Target-URI", url), ("WARC-Warcinfo-ID", self._info)]
-        asked, asking = self._request(request, response.asked, common)
+        limit = [] if request.body_limit is None else [("Forager-Body-Limit", str(request.body_limit))]
+        block = request_block(request, self.user_agent)
+        content = "application/http; msgtype=request"
+        asked, made = self._record("request", response.asked, [*common, *limit], content, block)
+        asking = Made(made)
         if response.address:
             common.append(("WARC-IP-Address", response.address))
         common.append(("WARC-Concurrent-To", asked))
         common += _exactly(exchange)
         if response.status == 0:
-            return asking, self._metadata(response, common)
+            said = {"outcome": response.outcome, "trouble": response.trouble, "error": response.error}
+            return asking, Made(self._record("metadata", response.asked, common, WARC_FIELDS, lines(said.items()))[1])
         return asking, self._answer(url, request, response, common)
-
-    def _request(self, request: Request, time: float, common: Pairs) -> tuple[str, Made]:
-        """The record of a request, and its id."""
-        block = request_block(request, self.user_agent)
-        limit = [] if request.body_limit is None else [("Forager-Body-Limit", str(request.body_limit))]
-        content = "application/http; msgtype=request"
-        id, record = self._record("request", time, [*common, *limit], content, block)
-        return id, Made(record)
-
-    def _metadata(self, response: Response, common: Pairs) -> Made:
-        said = {"outcome": response.outcome, "trouble": response.trouble, "error": response.error}
-        return Made(self._record("metadata", response.asked, common, WARC_FIELDS, lines(said.items()))[1])
 
     def _answer(self, url: str, request: Request, response: Response, common: Pairs) -> Made:
         head, body, date = response_head(response), payload(response), warc_date(response.asked)

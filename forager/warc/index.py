@@ -108,8 +108,9 @@ def read_line(text: str) -> Line | None:
 
 
 def write_index(path: Path, index: Iterable[str]) -> None:
-    """Writes the lines, sorted by their bytes."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    """Writes the lines, sorted by their bytes, into a new file: a link in its place would lead elsewhere."""
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in sorted(index))
 
 

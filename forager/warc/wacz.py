@@ -42,11 +42,12 @@ def pack_wacz(directory: Path, target: Path, *, now: float, title: str = "") -> 
     indexes = [index_name(path) for path in warcs]
     part = target.with_name(target.name + ".part")
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as wacz:
+        part.unlink(missing_ok=True)
+        with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as wacz:
             packing = _Packing(wacz)
             for path in warcs:
                 with path.open("rb") as file:
-                    packing.add(f"archive/{path.name}", iter(lambda: file.read(_BLOCK), b""), compress=False)
+                    packing.add(f"archive/{path.name}", _blocks(file), compress=False)
             packing.add("indexes/index.cdxj", (f"{line}\n".encode() for line in merged_index(indexes)))
             packing.add("pages/pages.jsonl", _page_lines(indexes))
             packing.finish(title, now)
@@ -69,15 +70,10 @@ class _Packing:
         entry = zipfile.ZipInfo(name)  # with zip's earliest date: the same recording gives the same file
         entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
         entry.external_attr = 0o644 << 16
-        digest, size = hashlib.sha256(), 0
         with self._wacz.open(entry, "w", force_zip64=True) as member:
-            for block in blocks:
-                member.write(block)
-                digest.update(block)
-                size += len(block)
-        path = PurePosixPath(name)
-        self._resources.append({"name": path.name, "path": name, "hash": f"sha256:{digest.hexdigest()}", "bytes": size})
-        return f"sha256:{digest.hexdigest()}"
+            digest, size = _copy(blocks, member)
+        self._resources.append({"name": PurePosixPath(name).name, "path": name, "hash": digest, "bytes": size})
+        return digest
 
     def finish(self, title: str, now: float) -> None:
         package = {
@@ -165,22 +161,28 @@ def _extract(source: Path, wacz: zipfile.ZipFile, entry: zipfile.ZipInfo, target
     path = target / PurePosixPath(entry.filename).name
     try:
         with wacz.open(entry) as member, path.open("xb") as file:
-            found = _copy(member, file)
+            found, _ = _copy(_blocks(member), file)
     except FileExistsError:
         raise InputError(f"{path}: exists already; choose an empty directory") from None
     except _BAD_ZIP:
         path.unlink(missing_ok=True)
         raise
-    if digest.startswith("sha256:") and digest != f"sha256:{found}":
+    if digest.startswith("sha256:") and digest != found:
         path.unlink()
         raise InputError(f"{source}: member {entry.filename!r} is damaged (its digest is wrong); get the file again")
     return path
 
 
-def _copy(member: IO[bytes], file: IO[bytes]) -> str:
-    """Copies; zipfile itself never returns more than the declared size. Returns the SHA-256."""
-    digest = hashlib.sha256()
-    while block := member.read(_BLOCK):
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    """What a file holds; zipfile itself never returns more than the declared size."""
+    return iter(lambda: file.read(_BLOCK), b"")
+
+
+def _copy(blocks: Iterable[bytes], file: IO[bytes]) -> tuple[str, int]:
+    """Writes the blocks; their SHA-256 and size."""
+    digest, size = hashlib.sha256(), 0
+    for block in blocks:
         file.write(block)
         digest.update(block)
-    return digest.hexdigest()
+        size += len(block)
+    return f"sha256:{digest.hexdigest()}", size

@@ -118,7 +118,7 @@ def _diagnosis(error: BaseException) -> tuple[Trouble, str]:
     """The kind of trouble and a line for people."""
     refused = next((cause for cause in _causes(error) if isinstance(cause, AddressRefusedError)), None)
     if refused is not None:
-        return Trouble.ADDRESS, f"{refused.address} is not a public address; allow_addresses can allow it"
+        return Trouble.ADDRESS, f"{refused.address} is not a public address; live.allow_addresses can allow it"
     match error:
         case aiohttp.ClientConnectorDNSError():
             return Trouble.DNS, _dns(error)

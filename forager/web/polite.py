@@ -212,13 +212,13 @@ class Polite:
     async def _ask(self, request: Request, booking: Booking) -> Response:
         self._waiting -= 1
         self._asking += 1
-        facts = None
+        response = None
         try:
             response = await self.inner.fetch(request)
-            facts = _facts(response, self.clock.now())
         finally:
             self._asking -= 1
-            wait = self.timetable.note(booking.host, facts, self.clock.now())
+            now = self.clock.now()
+            wait = self.timetable.note(booking.host, None if response is None else _facts(response, now), now)
         if wait is None:
             self._note(booking.host)
         else:

@@ -79,65 +79,69 @@ class RobotsRule:
 
 @dataclass(slots=True)
 class Group:
-    """What a robots.txt asks of one agent."""
+    """What a robots.txt asks of the agents that it names together, or, joined, of one of them."""
 
+    name: str = ""
+    """Of the agent; empty if it stands for several, or for none."""
     rules: list[RobotsRule] = field(default_factory=list)
-    """Rules in order of precedence."""
-    crawl_delay: float = 0.0
-    """Seconds; 0 if none is given."""
+    crawl_delay: float | None = None
+    """Seconds; None if none is given."""
 
 
 @dataclass(slots=True)
 class RobotsRules:
     """One robots.txt."""
 
-    groups: dict[str, Group] = field(default_factory=dict)
-    """Groups by the name of the agent in lower case."""
+    groups: dict[str, list[Group]] = field(default_factory=dict)
+    """Groups by the name of the agent in lower case; those who are named together share them, however many they are."""
     sitemaps: list[str] = field(default_factory=list)
     """Sitemap URLs as written."""
-    _speaking: dict[str, str | None] = field(default_factory=dict)
-    """Cache of the group of each agent."""
+    _speaking: dict[str, Group] = field(default_factory=dict)
+    """What applies to each agent asked about: its groups joined, with rules in order of precedence."""
 
     @classmethod
     def read(cls, text: str) -> "RobotsRules":
         rules = cls()
-        current: list[str] = []
+        current: Group | None = None
         naming = False
         for number, name, value, line in _directives(text):
             if name in _AGENT:
-                current = [*(current if naming else []), *_agents(value)]
-                for agent in current:
-                    rules.groups.setdefault(agent, Group())
+                current = current if naming and current is not None else Group()
+                for agent in _agents(value):
+                    groups = rules.groups.setdefault(agent, [])
+                    if not groups or groups[-1] is not current:
+                        groups.append(current)
             elif value and name in _ALLOW | _DISALLOW:
-                found = list(_rules(name in _ALLOW, value, number, line)) if current else []
-                for agent in dict.fromkeys(current):
-                    rules.groups[agent].rules += found
+                if current is not None:
+                    current.rules += _rules(name in _ALLOW, value, number, line)
             elif name in _DELAY and (delay := _delay(value)) is not None:
-                for agent in current:
-                    rules.groups[agent].crawl_delay = delay
+                if current is not None:
+                    current.crawl_delay = delay
             elif value and name in _SITEMAP:
                 rules.sitemaps.append(value)
             if name not in _SITE_WIDE:
                 naming = name in _AGENT
-        for group in rules.groups.values():
-            group.rules.sort(key=lambda rule: rule.rank, reverse=True)
         return rules
 
-    def group(self, agent: str) -> str | None:
-        """The name of the group that applies to the agent; None if none does."""
+    def group(self, agent: str) -> Group:
+        """What applies to the agent; of no name if nothing does."""
         if agent not in self._speaking:
             ours = agent.strip().lower()
             scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
-            best = max(scores, key=scores.__getitem__, default=None)
-            self._speaking[agent] = best if best is not None and scores[best] else None
+            best = max(scores, key=scores.__getitem__, default="")
+            groups = self.groups[best] if scores.get(best) else []
+            found = self._speaking[agent] = Group(best if groups else "")
+            found.rules = [rule for group in groups for rule in group.rules]
+            found.rules.sort(key=lambda rule: rule.rank, reverse=True)
+            found.crawl_delay = next((one.crawl_delay for one in reversed(groups) if one.crawl_delay is not None), None)
         return self._speaking[agent]
 
     def deciding(self, url: str, agent: str) -> RobotsRule | None:
         """The rule that decides about the URL; None if none matches (then it is allowed)."""
-        path, group = path_of(url), self.group(agent)
-        if group is None or path.partition("?")[0] == "/robots.txt":
+        path = path_of(url)
+        if path.partition("?")[0] == "/robots.txt":
             return None
-        return next((rule for rule in self.groups[group].rules if rule.matches(path)), None)
+        return next((rule for rule in self.group(agent).rules if rule.matches(path)), None)
 
     def allows(self, url: str, agent: str) -> bool:
         """Whether the agent may fetch the URL."""
@@ -146,8 +150,7 @@ class RobotsRules:
 
     def crawl_delay(self, agent: str) -> float:
         """Seconds between two requests that the file asks of the agent; 0 if none."""
-        group = self.group(agent)
-        return 0.0 if group is None else self.groups[group].crawl_delay
+        return self.group(agent).crawl_delay or 0.0
 
 
 def path_of(url: str) -> str:
@@ -214,7 +217,7 @@ def _normal(text: str, kept: str) -> str:
 
 
 def _starts_word(name: str, ours: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}", ours) is not None
+    return name in ours and re.search(rf"(?<![\w-]){re.escape(name)}", ours) is not None
 
 
 REDIRECTS = 5
@@ -270,7 +273,7 @@ class Robots:
         settings: RobotsSettings | None = None,
         keep: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """`agent` is our product token, see `web.product_token`; `keep` waits until the Crawl-delay of a host is kept."""
+        """`agent` is our product token, see `web.web.product_token`; `keep` waits until the Crawl-delay of a host is kept."""
         self.inner, self.timetable, self.clock, self.agent, self.keep = inner, timetable, clock, agent, keep
         self.settings = settings or RobotsSettings()
         self._files: OrderedDict[str, _File] = OrderedDict()
@@ -282,7 +285,7 @@ class Robots:
 
     async def fetch(self, request: Request) -> Response:
         file = await self._file(request.url)
-        if file.trouble is Trouble.NONE and self._allows(file, request.url):
+        if file.trouble is Trouble.NONE and (file.rules is None or file.rules.allows(request.url, self.agent)):
             self.timetable.set_crawl_delay(host(request.url), self._crawl_delay(file))
             return await self.inner.fetch(request)
         verdict = self._verdict(file, request.url)
@@ -306,9 +309,6 @@ class Robots:
 
     # Judging.
 
-    def _allows(self, file: _File, url: Url) -> bool:
-        return file.rules is None or file.rules.allows(url, self.agent)
-
     def _crawl_delay(self, file: _File) -> float:
         return min(file.crawl_delay, self.settings.crawl_delay_limit)
 
@@ -323,7 +323,7 @@ class Robots:
             allowed=allowed,
             rule=rule.text if rule else "no rule matches",
             line=rule.line if rule else 0,
-            group=file.rules.group(self.agent) or "",
+            group=file.rules.group(self.agent).name,
             source=file.source,
             fetched=file.fetched,
             crawl_delay=self._crawl_delay(file),

@@ -14,7 +14,7 @@ formula: if the busy pages change with the same pace but at even intervals (`rhy
 nothing, what GAD believes most misleads it, and the order is the papers': SAD .23 < GAD .66 < CG .67 < AAD .73 < NAD
 .74. If they change in runs instead, GAD is the best of all.
 
-`papers_table.py` has the whole table at this size.
+`policies_table.py --papers` has the whole table.
 """
 
 import numpy as np

@@ -2,13 +2,14 @@
 
 python tests/bench/crash.py [--kills 100] [--commands 100] [--seed 1] [--folder DIR] [--prefixes 100]
 
-Then export, import, learn and tune are killed as often, all together, and the power goes at so many points of recorded writing.
+Export, import, learn and tune are killed as often, all together, and at last the power goes at so many points of
+recorded writing.
 
-A crawl is killed 50 times; then a new one begins. All learn score functions and states meanwhile and fill one WARC file
-after the other. Every fourth life is started as a user does, the others are forked from a process that has all modules loaded;
-every fourth has a dashboard that somebody looks at, every fourth writes Parquet or a feed. A third of the kills hits the
-process, a third its whole group, a third comes while the crawl drains after SIGTERM; every fifth comes at any moment of
-the start, before the first request.
+A crawl is killed 50 times, then what writes files from its run directory; then a new one begins. All crawls learn score
+functions and states meanwhile and fill one WARC file after the other. Every fourth life is started as a user does, the
+others are forked from a process that has all modules loaded; every fourth has a dashboard that somebody looks at, every
+fourth writes Parquet or a feed. A third of the kills hits the process, a third its whole group, a third comes while the
+crawl drains after SIGTERM; every fifth comes at any moment of the start, before the first request.
 """
 
 import argparse
@@ -115,7 +116,7 @@ def seconds_to_import() -> float:
 def report(killer: Killer, since: int) -> bool:
     """Print the account of what happened after so many requests; whether nothing was lost and nothing doubled."""
     stored = asyncio.run(Stored.read(killer.run_dir))
-    found = account(killer.newsroom, killer.lives, stored.visits, since)
+    found = account(killer.newsroom, killer.lives, stored.visits)
     rewritten = pq.read_table(killer.folder / "stories.parquet", columns=["url"])["url"].to_pylist()
     told = [json.loads(line)["url"] for line in killer.output.read_text().splitlines()]
     folder = killer.run_dir / "warc"
@@ -155,13 +156,13 @@ def report(killer: Killer, since: int) -> bool:
     return not any(fine.values())
 
 
-def kill_commands(source: Path, kills: int, seed: int) -> bool:
+def kill_commands(source: Path, kills: int, seed: int, seen: Counter[str]) -> bool:
     """Kill what writes files from the run directory `run` in this folder."""
     write_log(source / "log.csv")
     write_tape(source / "news")
     each = -(-kills // len(WRITINGS))
     wrong = [line for writing in WRITINGS for line in killed(writing, source, source / "work", each, seed)]
-    print(f"| commands killed, each {each} times | {', '.join(writing.name for writing in WRITINGS)} |")
+    seen.update({f"kills of {writing.name}": each for writing in WRITINGS})
     print(f"| outputs that were half-written or wrong | {len(wrong)} |", *wrong, sep="\n")
     return not wrong
 
@@ -198,13 +199,13 @@ def main() -> None:
         for first in range(0, given.kills, EACH):
             place, since = folder / str(first), len(newsroom.requests)
             place.mkdir()
-            killer = Killer(newsroom, place, settings=LEARNING)
-            kill_again_and_again(killer, min(EACH, given.kills - first), given.seed + first, seen)
+            killer, kills = Killer(newsroom, place, settings=LEARNING), min(EACH, given.kills - first)
+            kill_again_and_again(killer, kills, given.seed + first, seen)
             fine = report(killer, since) and fine
+            more = kills if given.commands is None else given.commands * kills // given.kills
+            fine = (not more or kill_commands(place, more, given.seed + first, seen)) and fine
             print(f"| so far | {dict(seen)} |", flush=True)
         fine = fine and not seen["stories missing in -O"]
-        more = given.kills if given.commands is None else given.commands
-        fine = (not more or kill_commands(killer.run_dir.parent, more, given.seed)) and fine
         fine = lose_power_again_and_again(given.prefixes, given.seed) and fine
         sys.exit(0 if fine else 1)
 

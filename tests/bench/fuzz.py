@@ -1,54 +1,130 @@
 """Fuzz whatever reads what strangers wrote, guided by coverage (atheris), or by plain mutation where that is not installed.
 
-python tests/bench/fuzz.py TARGET [--seconds 60]     one of those in tests/fuzzing.py
-python tests/bench/fuzz.py all [--seconds 60]        each in turn, with a table at the end
+python tests/bench/fuzz.py TARGET … [--seconds 60 180] [--corpus DIR] [--until 21:30]
 
-A finding is an exception that is no `ForagerError`, or an input that takes longer than ten seconds. It ends the run of its
-target; the input is printed, to become a test.
+A target is one of those in tests/fuzzing.py; `all` are all of them.
+
+Every target is run for so many seconds of processor time, one after the other; then, with several numbers, each of them again
+for the next number. Inputs that reached something new are kept in the corpus, so a later round, or a later call, goes on from
+there; `totals.json` in it adds up seconds and executions, which the table at the end of each round shows.
+
+A finding is an exception that is no `ForagerError`, or an input that takes longer than `SLOWEST`. It ends the round of its
+target; the input is kept in `found`, to become a test.
 """
 
 import argparse
+import ast
 import importlib.util
+import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from contextlib import redirect_stderr
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha1
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from shutil import rmtree
 
-SLOWEST = 10
+from tests.fuzzing_modules import MODULES
+
+SLOWEST = 3
+"""Seconds of processor time, of instrumented code."""
+HANGING = 300
+"""Seconds by the clock, on however busy a machine."""
 LONGEST = 4096
 GUIDED = importlib.util.find_spec("atheris") is not None
+ROOT = Path(__file__).parents[2]
 
 
-def fuzz(name: str, seconds: float) -> None:
-    """Guided: never returns."""
+class SlowInputError(Exception):
+    """An input takes too long."""
+
+
+def load() -> None:
+    """Load the readers, instrumented if they are to be guided; each target runs in a fork of this process."""
+    if not GUIDED:
+        return
     import atheris
 
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # numba cannot compile what atheris has instrumented
-    with atheris.instrument_imports(include=["forager"]):
-        from tests.fuzz_samples import SAMPLES, real_samples
-        from tests.fuzzing import TARGETS, attempt, folder
-    done, until = 0, time.monotonic() + seconds
+    wanted = {module for name in MODULES for module in of_target(name)}
+    with (
+        redirect_stderr(StringIO()),
+        atheris.instrument_imports(
+            include=["forager"], exclude=[module for module, _ in modules() if module not in wanted]
+        ),
+    ):
+        import_module("tests.fuzzing")
+
+
+def fuzz(name: str, seconds: float, corpus: Path) -> None:
+    """Guided: never returns."""
+    import atheris
+
+    from tests.fuzz_samples import SAMPLES, real_samples
+    from tests.fuzzing import TARGETS, attempt, folder
+
+    kept, found = corpus / name, corpus / "found"
+    for place in (kept, found):
+        place.mkdir(parents=True, exist_ok=True)
+    for number, sample in enumerate((*SAMPLES[name], *real_samples(name))):
+        (kept / f"sample-{number}").write_bytes(sample[:LONGEST])
+    dictionary = folder() / "dictionary"
+    dictionary.write_text("".join(f"{word}\n" for word in words(name)))
+    target, done = TARGETS[name], 0
+    began = time.process_time()
 
     def one(raw: bytes) -> None:
         nonlocal done
-        attempt(TARGETS[name], raw)
+        before = time.process_time()
+        try:
+            attempt(target, raw)
+            now = time.process_time()
+            if now - before > SLOWEST:
+                raise SlowInputError(f"{now - before:.1f} s")
+        except Exception:
+            (found / f"{name}-{sha1(raw).hexdigest()}").write_bytes(raw)  # atheris does not always
+            raise
         done += 1
-        if time.monotonic() > until:  # libFuzzer's own end waits for ever for threads of pyarrow
-            print(f"stat::number_of_executed_units: {done}", flush=True)
-            for place in (Path(corpus), folder()):
-                rmtree(place, ignore_errors=True)
+        if now - began > seconds:  # libFuzzer's own end waits for ever for threads of pyarrow
+            print(f"\nexecutions {done} seconds {now - began:.0f}", flush=True)
+            rmtree(folder(), ignore_errors=True)
             os._exit(0)
 
-    with tempfile.TemporaryDirectory() as corpus:
-        for number, sample in enumerate((*SAMPLES[name], *real_samples(name))):
-            (Path(corpus) / str(number)).write_bytes(sample[:100_000])
-        limits = [f"-timeout={SLOWEST}", f"-max_len={LONGEST}", "-rss_limit_mb=2048"]
-        atheris.Setup([sys.argv[0], corpus, *limits, "-verbosity=1", f"-artifact_prefix={corpus}/"], one)
-        atheris.Fuzz()
+    limits = [f"-timeout={HANGING}", f"-max_len={LONGEST}", "-rss_limit_mb=2048", f"-dict={dictionary}"]
+    atheris.Setup([sys.argv[0], str(kept), *limits, f"-artifact_prefix={found}/{name}-"], one)
+    atheris.Fuzz()
+
+
+@cache
+def modules() -> list[tuple[str, Path]]:
+    """Every module of the program, and its file."""
+    paths = sorted((ROOT / "forager").rglob("*.py"))
+    return [(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"), path) for path in paths]
+
+
+def of_target(name: str) -> dict[str, Path]:
+    """The modules that read the input of a target."""
+    wanted = tuple(f"forager.{module}." for module in MODULES[name])
+    return {module: path for module, path in modules() if f"{module}.".startswith(wanted)}
+
+
+def words(name: str) -> list[str]:
+    """What the readers themselves compare with: the texts in their code, as libFuzzer wants them."""
+    found = {}
+    for path in of_target(name).values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
+                raw = node.value if isinstance(node.value, bytes) else node.value.encode("utf-8", "surrogatepass")
+                if 1 < len(raw) <= 32:
+                    found["".join(f"\\x{byte:02x}" for byte in raw)] = None
+    return [f'"{word}"' for word in found]
 
 
 def mutate(name: str, seconds: float) -> None:
@@ -73,45 +149,70 @@ def mutate(name: str, seconds: float) -> None:
             print(f"input: {bytes(raw)!r}")
             raise
         done += 1
-    print(f"stat::number_of_executed_units: {done}")
+    print(f"\nexecutions {done} seconds {seconds:.0f}")
 
 
-def run(name: str, seconds: float) -> tuple[int, str]:
-    """Executions, and what was found."""
-    command = [sys.executable, __file__, name, "--seconds", str(seconds), "--here"]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=10 * seconds + 300)
-    said = done.stdout + done.stderr
-    counted = re.findall(r"number_of_executed_units: (\d+)|^#(\d+)\s", said, re.MULTILINE)
-    executions = max((int(one or other) for one, other in counted), default=0)
-    if done.returncode == 0:
-        return executions, ""
-    print(f"--- {name}\n{said[-6000:]}", file=sys.stderr)
-    lines = [line for line in said.splitlines() if re.match(r"\w*(Error|Exception|.*timeout)", line)]
-    return executions, (lines or ["ended with " + str(done.returncode)])[-1][:120]
+def run(name: str, seconds: float, corpus: Path) -> tuple[int, float, str]:
+    """Executions, processor seconds, and what was found."""
+    with tempfile.TemporaryFile() as told:
+        child = os.fork()
+        if child == 0:
+            for stream in (1, 2):
+                os.dup2(told.fileno(), stream)
+            try:
+                fuzz(name, seconds, corpus) if GUIDED else mutate(name, seconds)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        told.seek(0)
+        said = told.read().decode(errors="replace")
+    counted = re.search(r"^executions (\d+) seconds (\d+)", said, re.MULTILINE)
+    if status == 0 and counted is not None:
+        return int(counted[1]), float(counted[2]), ""
+    print(f"--- {name}\n{said[-6000:]}", file=sys.stderr, flush=True)
+    tried = max(map(int, re.findall(r"^#(\d+)\s", said, re.MULTILINE)), default=0)
+    lines = [line for line in said.splitlines() if re.match(r"[\w.]*(Error|Exception|.*timeout)", line)]
+    return tried, 0.0, (lines or [f"ended with {os.waitstatus_to_exitcode(status)}"])[-1][:120]
+
+
+def campaign(names: list[str], rounds: list[float], corpus: Path, until: str) -> bool:
+    """Run all rounds, as far as there is time; whether something was found."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    kept, found = corpus / "totals.json", False
+    totals: dict[str, list[float]] = json.loads(kept.read_text()) if kept.exists() else {}
+    for seconds in rounds:
+        for name in names:
+            if until and datetime.now(UTC).strftime("%H:%M") >= until:
+                break
+            executions, spent, finding = run(name, seconds, corpus)
+            before = totals.get(name, [0, 0.0])
+            totals[name] = [before[0] + executions, before[1] + spent]
+            kept.write_text(json.dumps(totals))
+            found = found or bool(finding)
+            print(f"{name}: {executions:,} in {spent:.0f} s, {finding or 'no finding'}", flush=True)
+        print("\n| target | executions | processor s | inputs kept |\n|---|---|---|---|")
+        for name, (executed, spent) in totals.items():
+            count = sum(1 for _ in (corpus / name).glob("*"))
+            print(f"| {name} | {executed:,.0f} | {spent:.0f} | {count:,} |", flush=True)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("targets", nargs="+", metavar="TARGET")
+    parser.add_argument("--seconds", type=float, nargs="+", default=[60.0])
+    parser.add_argument("--corpus", type=Path)
+    parser.add_argument("--until", default="", help="time of the day (UTC) after which no target begins")
     given = parser.parse_args()
-    if given.here:
-        (fuzz if GUIDED else mutate)(given.target, given.seconds)
-        return
-    from tests.fuzzing import TARGETS
-
-    names = list(TARGETS) if given.target == "all" else [given.target]
     print(
         "guided by coverage (atheris)" if GUIDED else "by plain mutation: `pip install atheris` guides it by coverage"
     )
-    print("\n| target | executions | finding |\n|---|---|---|")
-    found = False
-    for name in names:
-        executions, finding = run(name, given.seconds)
-        found = found or bool(finding)
-        print(f"| {name} | {executions:,} | {finding or 'none'} |", flush=True)
-    sys.exit(found)
+    load()
+    names = list(MODULES) if given.targets == ["all"] else given.targets
+    with tempfile.TemporaryDirectory() as aside:
+        sys.exit(campaign(names, given.seconds, given.corpus or Path(aside), given.until))
 
 
 if __name__ == "__main__":

@@ -18,16 +18,39 @@ import numpy as np
 from brdc_like import brdc_like
 from deap import gp
 
-from forager.gp.evolve import Memory, evolve
+from forager.gp.evolve import Memory, canonical_tree, evolve
 from forager.gp.fitness import Judge, measurers
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation
-from forager.gp.trees import BINARY, UNARY, Tree, arity, canonical_tree, terminals_of
+from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Tree, arity, terminals_of
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.terminals import ALL, BASIC
 
 WARMUP, K = 2, 0.05
 SETS = {"basic": BASIC, "all": ALL}
+
+
+def divide(a, b):  # type: ignore[no-untyped-def]
+    return np.clip(np.where(b == 0.0, 0.0, a / np.where(b == 0.0, 1.0, b)), -LIMIT, LIMIT)
+
+
+def power(a, b):  # type: ignore[no-untyped-def]
+    """a to the b, 0 where that is not a real number."""
+    defined = (a > 0.0) | ((a == 0.0) & (b >= 0.0)) | ((a < 0.0) & (b == np.floor(b)))
+    raised = np.power(np.where(defined, a, 1.0), np.where(defined, b, 1.0))
+    return np.where(defined, np.clip(raised, -LIMIT, LIMIT), 0.0)
+
+
+FUNCTIONS = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": lambda a, b: np.clip(a * b, -LIMIT, LIMIT),
+    "/": divide,
+    "pow": power,
+    "log": lambda a: np.log(np.where(a > 0.0, a, 1.0)),
+    "exp": lambda a: np.exp(np.clip(a, -EXPONENT_LIMIT, EXPONENT_LIMIT)),
+}
+"""Protected as ours are, see `gp.machine`."""
 
 
 def of_arrays(function):  # type: ignore[no-untyped-def]
@@ -40,7 +63,7 @@ def primitive_set(terminals: tuple[str, ...]) -> gp.PrimitiveSet:
     pset = gp.PrimitiveSet("score", len(terminals))
     pset.renameArguments(**{f"ARG{i}": name for i, name in enumerate(terminals)})
     names = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
-    for symbol, function in (BINARY | UNARY).items():
+    for symbol, function in FUNCTIONS.items():
         pset.addPrimitive(of_arrays(function), arity(symbol), names.get(symbol, symbol))
     return pset
 

@@ -24,6 +24,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 
 from forager.assembly import make_crawl, wire
+from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.pages.page import Page
@@ -51,7 +52,9 @@ ARTICLES = {
 }
 """What the addresses of articles look like; the eleven articles of zeitfuerdieschule.de hardly change, it is left out."""
 FIRST = 50
-PROSE = "The council met again and spoke of the bridge over the river, of money, and of those who wait for both. "
+WORDS = """council bridge river money harbour winter market school doctor engine border budget forest island letter minister
+museum orchard people police railway refugee season server station strike summit teacher theatre tunnel valley village
+voter wagon weather window witness worker yacht"""
 
 
 @dataclass(slots=True)
@@ -87,9 +90,10 @@ class Invented:
 
 def _article(url: Url, published: float) -> bytes:
     story = f'{{"@type": "NewsArticle", "headline": "{url}", "datePublished": "{int(published)}"}}'
+    words = stream(1, url).choice(WORDS.split(), 200)  # of its own: pages that say the same everywhere are no stories
     return (
         f'<html><head><title>{url}</title><script type="application/ld+json">{story}</script></head><body><article>'
-        f"<h1>{url}</h1><p>{url}</p><p>{PROSE * 12}</p></article></body></html>"
+        f"<h1>{url}</h1><p>{url}</p><p>{', '.join(words)}.</p></article></body></html>"
     ).encode()
 
 

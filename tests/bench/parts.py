@@ -21,12 +21,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from forager.arrays import IntArray
+from forager.arrays import FloatArray, IntArray
 from forager.cli.options import per_hour
 from forager.importers.tables import import_tables
 from forager.measures import Delay, delay
 from forager.settings import load_settings
-from forager.simulation.fleet_rows import FleetRow, paired
+from forager.simulation.fleet_rows import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from forager.simulation.replay import default_seeds
 from forager.tape.cut import cut_tape
@@ -65,7 +65,8 @@ def main() -> None:
     begin = tape.start + options.from_day * DAY
     if options.first_hours:
         for days in (1.0, 2.0):
-            _show_parts(tape, begin, begin + days * DAY, ORDERS, 0.0, options)
+            chosen = {name: ORDERS[name] for name in ("the whole", *(options.part or ORDERS)) if name in ORDERS}
+            _show_parts(tape, begin, begin + days * DAY, chosen, 0.0, options)
         return
     end = min(tape.end, begin + options.days * DAY) if options.days else tape.end
     chosen = {name: PARTS[name] for name in ("the whole", *(options.part or PARTS)) if name in PARTS}
@@ -76,9 +77,11 @@ def _show_parts(
     tape: Tape, begin: float, end: float, parts: dict[str, list[str]], warm_up: float, options: argparse.Namespace
 ) -> None:
     with TemporaryDirectory(prefix="forager-parts-") as folder:
-        part = cut_tape(tape, begin, end)
-        save(part, Path(folder))
-        rows = [_played(name, parts[name], Path(folder), part, warm_up, options) for name in parts]
+        part, path = tape, options.recording
+        if (begin, end) != (tape.start, tape.end) or not (path / CONTENTS).exists():
+            part, path = cut_tape(tape, begin, end), Path(folder)
+            save(part, path)
+        rows = _played(parts, path, part, warm_up, options)
     print(f"{options.recording.name}, {options.budget}, {(end - begin) / DAY:.1f} days, {options.repeats} repeats")
     print("| | " + " | ".join(FIGURES) + " | born | deleted | seconds |")
     print("|---" * (len(FIGURES) + 4) + "|")
@@ -102,7 +105,8 @@ def _oracle(tape: Tape, seconds: float, warm_up: float) -> tuple[Delay, int]:
     row_of[page_of[truth.of_version >= 0]] = truth.of_version[truth.of_version >= 0]
     found, young_until = np.full(len(truth), np.nan), truth.born + DAY
     order, place, downloads, now = np.argsort(tape.time, kind="stable"), 0, 0, tape.start
-    lists: dict[int, IntArray] = {}
+    shows: dict[int, IntArray] = {}
+    lists: list[tuple[int, int]] = []  # how many unseen documents a list shows at most, negative, and the list
     texts: list[tuple[float, int]] = []  # when the document of a version goes, and the version
     current = np.full(tape.pages, -1)
     while now < tape.end:
@@ -115,14 +119,18 @@ def _oracle(tape: Tape, seconds: float, warm_up: float) -> tuple[Delay, int]:
             elif read_off and columns.is_list[page]:
                 at = columns.link_set[version]
                 rows = row_of[columns.shown[columns.shown_start[at] : columns.shown_start[at + 1]]]
-                lists[page] = rows[(rows >= 0) & ~columns.gone[version]]
-        unseen = max((rows[np.isnan(found[rows]) & (now <= young_until[rows])] for rows in lists.values()), key=len,
-                     default=NO_ROWS)  # fmt: skip
+                shows[page] = rows[(rows >= 0) & ~columns.gone[version]]
+                heapq.heappush(lists, (-len(_unseen(shows[page], found, young_until, now)), page))
+        unseen = NO_ROWS
+        while lists and len(unseen) < -lists[0][0]:  # a list shows fewer with time until it changes
+            page = lists[0][1]
+            unseen = _unseen(shows[page], found, young_until, now)
+            if len(unseen) < -lists[0][0]:
+                heapq.heapreplace(lists, (-len(unseen), page))
         while texts and not len(unseen):
             version = heapq.heappop(texts)[1]
-            row = truth.of_version[version : version + 1]
             if current[page_of[version]] == version:
-                unseen = row[np.isnan(found[row]) & (now <= young_until[row])]
+                unseen = _unseen(truth.of_version[version : version + 1], found, young_until, now)
         now += seconds
         found[unseen] = now
         downloads += len(unseen) > 0
@@ -130,16 +138,23 @@ def _oracle(tape: Tape, seconds: float, warm_up: float) -> tuple[Delay, int]:
     return delay(truth.born[counted], found[counted], vanished=truth.gone[counted]), downloads
 
 
+def _unseen(rows: IntArray, found: FloatArray, young_until: FloatArray, now: float) -> IntArray:
+    """The documents that nobody has found and that are still young."""
+    return rows[np.isnan(found[rows]) & (now <= young_until[rows])]
+
+
 def _played(
-    name: str, changes: list[str], folder: Path, tape: Tape, warm_up: float, options: argparse.Namespace
-) -> FleetRow:
-    """One part, replayed with every luck."""
-    settings = load_settings(Path("/dev/null"), changes).settings
-    kind, budget, seeds = settings.forager.kind, per_hour(options.budget), default_seeds(tape)
-    jobs = [Job(folder, kind, budget, 1 + luck, seeds, settings, warm_up) for luck in range(options.repeats)]
-    row = FleetRow(kind.value, budget, False, tuple(play_all(jobs, workers=1)))
-    print(f"{name}: coverage {row.mean('coverage'):.4f} ± {row.sd('coverage'):.4f}", file=sys.stderr, flush=True)
-    return row
+    parts: dict[str, list[str]], path: Path, tape: Tape, warm_up: float, options: argparse.Namespace
+) -> list[FleetRow]:
+    """Every part, replayed with every luck; one process opens the tape once."""
+    seeds, jobs = default_seeds(tape), []
+    for changes in parts.values():
+        settings = load_settings(Path("/dev/null"), changes).settings
+        for luck in range(options.repeats):
+            job = Job(path, settings.forager.kind, per_hour(options.budget), 1 + luck, seeds, settings, warm_up)
+            jobs.append(job)
+    played = play_all(jobs, workers=1, done=lambda count: print(f"{count} of {len(jobs)}", file=sys.stderr, flush=True))
+    return rows_of(played, options.repeats, lambda one: False)
 
 
 def _mark(row: FleetRow, whole: FleetRow, figure: str) -> str:
@@ -160,7 +175,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--days", type=float, default=0.0, help="length of the part that is replayed; 0: to the end")
     parser.add_argument("--from-day", type=float, default=0.0)
     parser.add_argument("--first-hours", action="store_true")
-    parser.add_argument("--part", action="append", choices=[*PARTS, ORACLE], help="may be repeated; default: all")
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=[*dict.fromkeys([*PARTS, *ORDERS]), ORACLE],
+        help="may be repeated; default: all",
+    )
     return parser.parse_args()
 
 

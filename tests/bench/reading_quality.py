@@ -21,11 +21,19 @@ import htmldate
 
 from forager.pages.dates import published
 from forager.pages.feeds import read_feed
-from forager.pages.head import Head, PageTree
+from forager.pages.head import Head
 from forager.pages.text import main_text
+from forager.pages.tree import PageTree
 from forager.pages.urls import canonical
 from forager.terms import Dated, Url
-from tests.corpora import PageCase, feed_files, htmldate_pages, mediacloud_pages, newspaper_pages
+from tests.corpora import (
+    PageCase,
+    feed_files,
+    htmldate_pages,
+    mediacloud_pages,
+    newspaper_pages,
+    readability_pages,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 """All pages are older."""
@@ -69,7 +77,7 @@ def address(case: PageCase) -> Url:
 
 
 def our_date(case: PageCase) -> Dated | None:
-    return published(Head(PageTree(case.html)), address(case), now=NOW)
+    return published(Head(PageTree(case.html), address(case)), now=NOW)
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -147,7 +155,7 @@ def show_dates(repeat: int) -> None:
         cases = [case for case in load() if case.published]
         trees = [(PageTree(case.html), address(case)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
-        bare = milliseconds(lambda page: published(Head(page[0]), page[1], now=NOW), trees, repeat)
+        bare = milliseconds(lambda page: published(Head(*page), now=NOW), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)
         peer = milliseconds(their_day, cases, repeat)
         print(
@@ -176,11 +184,12 @@ def show_text(repeat: int) -> None:
         print("trafilatura is not installed (pip install 'forager[bench]')")
     else:
         readers["trafilatura"] = lambda case: trafilatura.extract(case.html, include_comments=False) or ""
-    cases = [case for case in newspaper_pages() if case.text]
-    print(f"main text of {len(cases)} pages of newspaper4k: F1 of words, and ms per page with parsing")
-    for name, read in readers.items():
-        print(f"{name:<14}{text_f1(cases, read):>7.3f}{milliseconds(read, cases, repeat):>9.2f}")
-    print()
+    for corpus, pages in (("newspaper4k", newspaper_pages()), ("readability", readability_pages())):
+        cases = [case for case in pages if case.text]
+        print(f"main text of {len(cases)} pages of {corpus}: F1 of words, and ms per page with parsing")
+        for name, read in readers.items():
+            print(f"{name:<14}{text_f1(cases, read):>7.3f}{milliseconds(read, cases, repeat):>9.2f}")
+        print()
 
 
 def show_feeds(repeat: int) -> None:

@@ -91,7 +91,7 @@ def reason(text: str, url: str, agent: str) -> str:
     """The likely cause of a difference: what is special about the rules that match."""
     read = RobotsRules.read(text)
     group = read.group(agent)
-    matching = [rule for rule in (read.groups[group].rules if group else ()) if rule.matches(path_of(url))]
+    matching = [rule for rule in group.rules if rule.matches(path_of(url))]
     decided = read.deciding(url, agent)
     line = decided.text if decided else ""
     if decided and not re.match(r"(?i)\s*(allow|disallow)\s*:", line):
@@ -102,9 +102,9 @@ def reason(text: str, url: str, agent: str) -> str:
         return "longest match or first match"
     if any("%" in rule.pattern for rule in matching) or "%" in url:
         return "percent-encoding"
-    if group not in (None, "*") and group != agent.lower():
+    if group.name not in ("", "*", agent.lower()):
         return "a group named by the start of our name"
-    if len(re.findall(rf"(?im)^\s*user-agent\s*:\s*{re.escape(group or '*')}\s*(?:#.*)?$", text)) > 1:
+    if len(re.findall(rf"(?im)^\s*user-agent\s*:\s*{re.escape(group.name or '*')}\s*(?:#.*)?$", text)) > 1:
         return "several groups of one name"
     if re.search(r"(?im)^\s*user-agent[^\n]*\n(\s*\n)+\s*(dis)?allow", text):
         return "a blank line inside a group"

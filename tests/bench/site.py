@@ -1,19 +1,23 @@
 """A made-up news site on loopback for the throughput bench: pages of 41 KB with 79 links, gzipped, ready in memory.
 
     python tests/bench/site.py --pages 20000 --core 1
+    python tests/bench/site.py --recorded
 
-Prints its port once it serves, and ends with its standard input. Every page is reachable from `/`: 26 links are the same
-on all pages, the other 53 lead to pages spread over the whole site. The story of a page is dated within the last year.
+Prints its port and the number of its pages once it serves, and ends with its standard input. Every page is reachable from
+`/`: 26 links are the same on all pages, the other 53 lead to pages spread over the whole site. The story of a page is dated
+within the last year. With `--recorded` the pages are real ones instead, see `recorded_site.py`.
 """
 
 import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 from isal import isal_zlib
+from recorded_site import recorded_documents
 
 LINKS, TEASERS = 79, 53
 SECTIONS = ("world", "business", "sport", "culture", "science", "local", "opinion", "travel")
@@ -80,19 +84,22 @@ def page(number: int, pages: int, now: datetime) -> bytes:
     ).encode()
 
 
-def answers(pages: int) -> dict[bytes, bytes]:
+def made_up(pages: int, now: datetime) -> Iterator[tuple[str, bytes]]:
+    return ((path(number), page(number, pages, now)) for number in range(pages))
+
+
+def answers(documents: Iterable[tuple[str, bytes]], now: datetime) -> dict[bytes, bytes]:
     """The whole answer to each path, as bytes on the wire."""
-    now = datetime.now(UTC)
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(ROBOTS)}\r\n\r\n"
     ready = {b"/robots.txt": head.encode() + ROBOTS}
-    for number in range(pages):
-        body = isal_zlib.compress(page(number, pages, now), 2, 31)
+    for number, (path, document) in enumerate(documents):
+        body = isal_zlib.compress(document, 2, 31)
         head = (
             f"HTTP/1.1 200 OK\r\nDate: {format_datetime(now, usegmt=True)}\r\nServer: bench\r\n"
             f"Content-Type: text/html; charset=utf-8\r\nContent-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
             f'ETag: "{number:08x}"\r\nContent-Length: {len(body)}\r\n\r\n'
         )
-        ready[path(number).encode()] = head.encode() + body
+        ready[path.encode()] = head.encode() + body
     return ready
 
 
@@ -111,27 +118,30 @@ class Server(asyncio.Protocol):
             self.transport.write(self.ready.get(request.split(b" ", 2)[1], self.missing))
 
 
-async def serve(pages: int) -> None:
-    Server.ready = answers(pages)
+async def serve(documents: Iterable[tuple[str, bytes]], now: datetime) -> None:
+    Server.ready = answers(documents, now)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Server, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
+    print(server.sockets[0].getsockname()[1], len(Server.ready) - 1, flush=True)  # one is robots.txt
     await loop.run_in_executor(None, sys.stdin.read)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--recorded", action="store_true", help="serve real pages")
     parser.add_argument("--core", type=int, help="the processor core to run on")
     options = parser.parse_args()
     if options.core is not None:
         os.sched_setaffinity(0, {options.core})
+    now = datetime.now(UTC)
+    served = serve(recorded_documents() if options.recorded else made_up(options.pages, now), now)
     try:
         import uvloop
     except ImportError:
-        asyncio.run(serve(options.pages))
+        asyncio.run(served)
     else:
-        uvloop.run(serve(options.pages))
+        uvloop.run(served)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ of those within a round, with the least and the greatest.
 
     python tests/bench/throughput.py                     # 3 rounds of 2,000 pages, some minutes
     python tests/bench/throughput.py --pages 20000 --rounds 1
+    python tests/bench/throughput.py --recorded          # real pages, see `recorded_site.py`
     python tests/bench/throughput.py --profile           # also Forager under cProfile
     pip install 'forager-news[bench,fast]'                    # for Scrapy and uvloop
 
@@ -183,13 +184,15 @@ def processor_time() -> float:
 
 
 @contextmanager
-def serving(pages: int, core: int) -> Iterator[str]:
-    """The site in its own process; its address."""
-    command = [sys.executable, str(HERE / "site.py"), "--pages", str(pages), "--core", str(core)]
+def serving(pages: int | None, core: int) -> Iterator[tuple[str, int]]:
+    """The site in its own process, of real pages if no number is given; its address and the number of its pages."""
+    served = ["--recorded"] if pages is None else ["--pages", str(pages)]
+    command = [sys.executable, str(HERE / "site.py"), *served, "--core", str(core)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None and server.stdout is not None
         try:
-            yield f"http://127.0.0.1:{int(server.stdout.readline())}/"
+            port, count = server.stdout.readline().split()
+            yield f"http://127.0.0.1:{port}/", int(count)
         finally:
             server.stdin.close()
 
@@ -213,10 +216,12 @@ def ended(contender: "subprocess.Popen[str]") -> Measured:
     return Measured(**json.loads(told.splitlines()[-1]))
 
 
-def compare(names: list[str], pages: int, rounds: int, profile: bool) -> None:
+def compare(names: list[str], wanted: int | None, rounds: int, profile: bool) -> None:
+    """`wanted`: how many made up pages; None for the real ones."""
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{pages:,} pages of 41 KB with 79 links, {rounds} rounds; one core each, two for two crawls", flush=True)
-    with serving(pages, cores[-1]) as start:
+    with serving(wanted, cores[-1]) as (start, pages):
+        kind = "real pages" if wanted is None else "pages of 41 KB with 79 links"
+        print(f"{pages:,} {kind}, {rounds} rounds; one core each, two for two crawls", flush=True)
 
         def measured(name: str) -> Measured:
             mine = set(cores[: 2 if name in SHARDS else 1])
@@ -231,6 +236,7 @@ def compare(names: list[str], pages: int, rounds: int, profile: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--recorded", action="store_true", help="real pages instead of those made up")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="contenders whose name contains one of these, parted by commas")
     parser.add_argument(
@@ -249,7 +255,8 @@ def main() -> None:
     if importlib.util.find_spec("scrapy") is None:
         print("Scrapy is not installed; pip install 'forager[bench]' brings it")
         names = [name for name in names if "Scrapy" not in name]
-    compare(names, options.pages, 1 if options.profile else max(1, options.rounds), options.profile)
+    pages = None if options.recorded else options.pages
+    compare(names, pages, 1 if options.profile else max(1, options.rounds), options.profile)
 
 
 if __name__ == "__main__":

@@ -105,8 +105,9 @@ def scrapy(start: str, *, lexbor: bool) -> int:
             def parse(self, response: Response):  # type: ignore[no-untyped-def]
                 if lexbor:
                     tree = LexborHTMLParser(response.body)
-                    title = tree.css_first("title").text()
-                    hrefs = [node.attributes["href"] for node in tree.css("a[href]")]
+                    named = tree.css_first("title")
+                    title = "" if named is None else named.text()
+                    hrefs = [node.attributes["href"] or "" for node in tree.css("a[href]")]
                 else:
                     title = response.xpath("//title/text()").get()
                     hrefs = response.xpath("//a/@href").getall()

@@ -1,6 +1,6 @@
 """Rankings of the frontier on Wikispeedia: the links of a small Wikipedia, and what people clicked in a game on it.
 
-    python tests/bench/wikispeedia.py [--splits 5] [--gamma 1]
+    python tests/bench/wikispeedia.py [--splits 5] [--gamma 1] [--regression tree]
 
 The folder `../shared/data/wikispeedia` (or `$FORAGER_DATA/wikispeedia`) holds SNAP's files, in any sub-folder:
 
@@ -12,6 +12,9 @@ The folder `../shared/data/wikispeedia` (or `$FORAGER_DATA/wikispeedia`) holds S
   unfinished games alone;
 - `*.htm` pages (`wpcd/wp/…`) or `anchors.csv.gz` (source, target, anchor), if there: the words of links are the anchors;
   without them Q-Overlap and Q-Hybrid are left out.
+
+Click-through rate: how often players clicked on a link to a page for each time that one was shown to them. Nobody counted that;
+here every click on a page shows all its links once, and starts of games, which are no clicks, show none.
 
 γ is 1, as the paper has it for Wikipedia, unless told otherwise. Impact of held-out pages comes from the same games as that
 of the others.
@@ -30,9 +33,11 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from forager.arrays import FloatArray
 from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.figures import first_pages
-from forager.graph.graph import EdgeList, Names
+from forager.graph.graph import EdgeList, Graph, Names
+from forager.graph.learned import LearnedSettings, Regression
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking, WalkSettings
 
@@ -106,7 +111,15 @@ def question(folder: Path) -> tuple[Question, np.ndarray]:
     graph = edges.growing.graph()
     clicks, targets = read_games(folder)
     impact = np.array([float(clicks[edges.names.name(page)]) for page in pages.tolist()])
-    return Question(graph, [impact], None, read_overlap(folder, edges.names, targets, graph.pages)), pages
+    overlap = read_overlap(folder, edges.names, targets, graph.pages)
+    return Question(graph, [impact], click_rates(graph, impact), overlap), pages
+
+
+def click_rates(graph: Graph, clicks: FloatArray) -> FloatArray:
+    """Clicks on a page per time that a link to it was shown."""
+    targets = np.repeat(np.arange(graph.pages), graph.in_degree)
+    shown = np.bincount(targets, weights=clicks[graph.into.indices], minlength=graph.pages)
+    return np.divide(clicks, shown, out=np.zeros(graph.pages), where=shown > 0)
 
 
 def impact_of_frontier(asked: Question, frontier: np.ndarray) -> list[float]:
@@ -118,7 +131,7 @@ def impact_of_frontier(asked: Question, frontier: np.ndarray) -> list[float]:
     impact, graph = asked.impacts[0], asked.graph
     outside = np.zeros(graph.pages, dtype=bool)
     outside[frontier] = True
-    targets, sources = np.repeat(np.arange(graph.pages), graph.in_degree), graph.into.ends
+    targets, sources = np.repeat(np.arange(graph.pages), graph.in_degree), graph.into.indices
     leading = outside[targets] & ~outside[sources]
     more = impact > np.median(impact[~outside])
     found = [float(impact[frontier].sum() / impact.sum())]
@@ -143,6 +156,7 @@ def main() -> None:
     options.add_argument("--folder", type=Path, default=data_folder())
     options.add_argument("--splits", type=int, default=5)
     options.add_argument("--gamma", type=float, default=1.0)
+    options.add_argument("--regression", type=Regression, default=Regression.TREE, help="of ML: tree, online, boosting")
     options.add_argument("--share", type=float, default=0.35, help="of the pages that are frontier")
     chosen = options.parse_args()
     reason = why_not(chosen.folder)
@@ -156,7 +170,7 @@ def main() -> None:
         asked,
         lambda rng: rng.choice(pages, frontier, replace=False),
         methods,
-        RankingSettings(walk=WalkSettings(gamma=chosen.gamma)),
+        RankingSettings(WalkSettings(gamma=chosen.gamma), learned=LearnedSettings(regression=chosen.regression)),
         splits=chosen.splits,
     )
     print(f"{pages.size:,} pages, {asked.graph.links:,} links, {asked.impacts[0].sum():,.0f} clicks")

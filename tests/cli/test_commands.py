@@ -50,6 +50,25 @@ def test_every_verb_explains_itself(words: list[str], capsys: pytest.CaptureFixt
     assert "Usage: forager" in out
 
 
+def test_what_a_file_holds_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("\x1b[2Jgone,b\n")
+    code, _, err = call(capsys, "compare", "policies", str(log), "-q")
+    assert code == Exit.INPUT
+    assert "has no column url" in err
+    assert "\x1b" not in err
+
+
+def test_an_output_without_a_folder_is_refused_before_the_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["crawl", str(tmp_path / "run"), "--seed", "http://127.0.0.1:9/", "-O", str(tmp_path / "no" / "a.csv")]
+    code, _, err = call(capsys, *words, *CONTACT)
+    assert code == Exit.OUTPUT
+    assert "there is no directory" in err
+    assert not (tmp_path / "run").exists()
+
+
 def test_fetch_shows_everything_that_was_read(newsroom: Newsroom, capsys: pytest.CaptureFixture[str]) -> None:
     story = newsroom.truth.published_between(0, time.time() - 60)[-1]
     code, out, _ = call(capsys, "fetch", story.url, "--json", *LOOPBACK)
@@ -61,6 +80,14 @@ def test_fetch_shows_everything_that_was_read(newsroom: Newsroom, capsys: pytest
     assert len(facts["links"]) > 10
     assert set(facts["links"][0]) >= {"url", "anchor", "region"}
     assert len(facts["text"]) > 200
+
+
+def test_fetch_names_authors_in_plain_words(newsroom: Newsroom, capsys: pytest.CaptureFixture[str]) -> None:
+    for story in newsroom.truth.published_between(0, time.time() - 60)[:-30:-1]:
+        authors = json.loads(call(capsys, "fetch", story.url, "--json", *LOOPBACK)[1]).get("authors")
+        if authors:
+            break
+    assert f"\n{'authors':<17}{', '.join(authors)}\n" in call(capsys, "fetch", story.url, *LOOPBACK)[1]
 
 
 @contextmanager
@@ -137,6 +164,36 @@ def test_robots_names_the_rule(newsroom: Newsroom, capsys: pytest.CaptureFixture
     code, out, _ = call(capsys, "robots", newsroom.homes[0], "--json", *LOOPBACK)
     assert code == 0
     assert json.loads(out)["allowed"] is True
+    _, out, _ = call(capsys, "robots", newsroom.homes[0], *LOOPBACK)
+    assert "allowed      yes\n" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("crwl", "forager: no command 'crwl'; did you mean crawl? see forager --help"),
+        ("compare flets", "forager compare: no command 'flets'; did you mean fleets? see forager compare --help"),
+        ("replay", "forager replay: Missing argument 'TAPE'; see forager replay --help"),
+        ("compare fleets x --workers 1", "forager compare fleets: No such option: --workers"),
+        ("replay x --preset papr", "forager replay: no preset 'papr'; known: paper; see forager replay --help"),
+        ("learn x -O f --fitness fame", "forager learn function: Invalid value for '--fitness': 'fame' is not one of"),
+        ("learn x -O f --terminals some", "forager learn function: Invalid value for '--terminals': 'some' is not one"),
+        ("learn x -O f --select worst", "forager learn function: Invalid value for '--select': 'worst' is not one of"),
+        ("compare policies x --pages some", "forager compare policies: Invalid value for '--pages': 'some' is not one"),
+    ],
+)
+def test_wrong_words_are_told_in_one_line(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, *words.split())
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert err.startswith(told)
+
+
+def test_help_shows_what_to_write_and_no_types_of_python(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("crawl", "learn function", "compare rankings"):
+        _, out, _ = call(capsys, *words.split(), "--help")
+        assert not re.search(r"<(str|path|int|float|list|int range|float range)\b", out)
+        assert "{" not in out.splitlines()[0]
+    assert re.search(r"--splits N ", out)
 
 
 def test_a_crawl_without_contact_refuses_to_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

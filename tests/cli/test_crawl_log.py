@@ -112,7 +112,7 @@ def test_a_cycle_and_a_learned_function_are_told_with_how_good_they_were(capsys:
     log(Learned(AT, "t * n", "ndcg", new=0.7, old=0.6, replaced=False, visits=5000))
     log(Learned(AT, "n", "ndcg", new=0.5, old=0.6, replaced=False, visits=5000))
     cycle, learned, better, worse = capsys.readouterr().err.splitlines()
-    assert cycle.endswith("4 visits to pages seen before, 1 change, ChangeRate 0.25, NDCG 0.50, by t * X")
+    assert cycle.endswith("4 visits to pages seen before, 1 change, ChangeRate 0.25, NDCG 0.50")
     assert learned.endswith("t * X: ndcg 0.700 on held-out pages, the present one 0.600; in use from now on")
     assert better.endswith("0.700 on held-out pages, the present one 0.600; perhaps chance, so not used")
     assert worse.endswith("0.500 on held-out pages, the present one 0.600; not better, so not used")

@@ -3,19 +3,23 @@
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from forager.cli import options as progress_line
+from forager.cli.import_ import import_
 from forager.cli.options import ProgressLine, check_place, whole, write_whole
+from forager.cli.runner import screen_table
 from forager.errors import OutputError
 
 
 def test_a_missing_folder_is_told_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="no such folder"):
+    with pytest.raises(OutputError, match="there is no directory"):
         check_place(tmp_path / "missing" / "report.html")
-    with pytest.raises(OutputError, match="no such folder"):
+    with pytest.raises(OutputError, match="it is a directory"):
         check_place(tmp_path)
     check_place(tmp_path / "report.html")
     check_place(None)
@@ -43,6 +47,17 @@ def test_where_the_stories_of_a_crawl_go_to_standard_output_nothing_else_does(tm
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""  # there were none
     assert "0 stories" in ran.stderr
+    assert "\nNo page was read: " in ran.stderr and "127.0.0.1" in ran.stderr
+
+
+def test_on_a_narrow_terminal_only_the_last_column_is_cut() -> None:
+    rows = [("2026-03-02 11:54", "17 min", "127.0.0.1:51457", "How a coastal stake was hedged twice " * 3)]
+    console = Console(width=80, file=StringIO())
+    console.print(screen_table(("published", "delay", "site", "latest stories"), rows))
+    told = console.file.getvalue().splitlines()
+    assert "2026-03-02 11:54  17 min  127.0.0.1:51457  How a coastal stake" in told[1]
+    assert told[1].rstrip().endswith("…")
+    assert len(told) == 2
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
@@ -79,6 +94,16 @@ def test_a_terminal_has_one_line_that_changes(
     assert first == "policy 1 of 2: nad"
     assert len(second) <= 100
     assert last == ""
+
+
+def test_an_import_says_what_it_does_when_all_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    log = tmp_path / "log.csv"
+    log.write_text("url,time,digest\n" + "".join(f"http://a.example/{n % 7},{n * 3600},{n}\n" for n in range(70)))
+    import_(tmp_path / "tape", [str(log)])
+    assert "100% is read; building the tape" in capsys.readouterr().err
 
 
 def test_elsewhere_a_line_is_written_once_a_minute(

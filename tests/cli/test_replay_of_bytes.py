@@ -7,6 +7,7 @@ from typing import Any
 import corpora
 import pytest
 
+from forager.cli import options
 from forager.cli.replay_bytes import crawl_bytes
 from forager.errors import InputError
 from forager.events import Event, Told
@@ -27,6 +28,12 @@ def test_the_posts_are_told_and_nothing_else() -> None:
     assert all(DAY < story.published < story.at for story in told)
     assert all(story.about is not None and story.about.authors for story in told)
     assert facts["requests"] <= 32
+
+
+def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(options, "_RARE", 0.0)
+    crawl_bytes(RECORDING, load_settings(None, []).settings, [], 60.0, [], quiet=False)
+    assert "forager: 30 s of 60 s crawled again\n" in capsys.readouterr().err
 
 
 HOUR = 3600.0

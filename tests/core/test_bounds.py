@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from forager.core.best_pages import FEW, SLACK, at_a_glance, best, list_bounds, now_and_later
-from forager.core.expectation import look_ahead
+from forager.core.best_pages import SLACK, at_a_glance, best, list_bounds
+from forager.core.candidates import Candidates
+from forager.core.expectation import due_at, look_ahead
+from forager.core.exploration import Pace, Thrift
 from forager.core.page_table import PageTable
 from forager.core.refill import merged
 from forager.terms import UrlId
@@ -89,26 +91,37 @@ def test_the_most_promising_of_many_are_those_that_sorting_finds(plain: bool, si
     assert visits.most_promising(known, now, NOTHING, size, plain=plain).tolist() == sorted(best.tolist())
 
 
-def test_the_most_promising_now_and_later_are_found_at_once() -> None:
+def test_dated_backlog_and_pages_under_way_are_worked_out_too() -> None:
     visits = watched(2000, seed=3, documents=0.5)
-    known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
-    both = now_and_later(visits.mind(), known, now, later, np.empty(0), 500)
-    for found, at in zip(both, (now, later), strict=True):
-        assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
-    assert both[0].tolist() != both[1].tolist()
+    known, now = visits.met(), 40 * HOUR
+    rng = np.random.default_rng(2)
+    visits._table["latest"][rng.choice(known, len(known) // 2)] = rng.uniform(0, now, len(known) // 2)
+    for page in rng.choice(known, 20).tolist():
+        visits.going(UrlId(page), now - HOUR)
+    keys = visits.rank(known, now)
+    best = known[np.lexsort((known, -keys))[:300]]
+    assert visits.most_promising(known, now, NOTHING, 300).tolist() == sorted(best.tolist())
 
 
-def test_of_very_many_pages_the_best_of_all_parts_are_the_best_of_all() -> None:
-    visits, size = PageTable(watched(2, seed=1).settings), FEW // 4
-    rng = np.random.default_rng(4)
-    known = np.arange(300_000)
-    visits.reserve(len(known))
-    visits._table["met"], visits._table["links_in"] = 0.0, rng.geometric(0.2, len(known))
-    visits._table["visits"] = visits._table["hours"] = rng.integers(0, 3, len(visits._table))
-    visits._table["last"] = rng.uniform(0, 20 * HOUR, len(visits._table))
-    keys = visits.rank(known, 24 * HOUR)
-    best = known[np.lexsort((known, -keys))[:size]]
-    assert visits.most_promising(known, 24 * HOUR, NOTHING, size).tolist() == sorted(best.tolist())
+def test_a_rest_lasts_until_the_first_list_is_worth_a_request() -> None:
+    visits, thrift = watched(300, seed=5, documents=0.5), Thrift(0.3, 0.05, Pace(500, age=60.0), 86_400.0)
+    visits._table["hits"][visits.hubs] += 1  # else they rest longer, because they brought nothing
+    visits._table["came"][visits.hubs] = np.random.default_rng(1).uniform(0, 2000, len(visits.hubs))
+    side = Candidates(
+        visits, visits.mind, thrift, every=HOUR, last=lambda: visits.lasts(visits.size), revisit_after=900.0
+    )
+    side.pool_of().add(visits.hubs)
+    mind, least = visits.mind(), thrift.least_worth
+    look_ahead(mind)
+
+    def due(url: int, first: float) -> float:
+        return due_at(mind.table, mind.table[url], mind.outlook, mind.priors[0], least, first)
+
+    exact = np.array([due(url, np.inf) for url in visits.hubs.tolist()])
+    hurried = np.array([due(url, -np.inf) for url in visits.hubs.tolist()])
+    assert (hurried <= exact).all() and (hurried < exact).any()
+    now = exact.min() - 1000.0
+    assert side.rest(now, 0, 1.0, 1e9) == exact.min() - now
 
 
 def test_two_rising_columns_are_merged_each_number_once() -> None:

@@ -417,6 +417,30 @@ def test_a_seed_and_the_feeds_that_it_announces_are_looked_at_soon_and_then_ever
     assert now > HOUR  # twelve requests for a page without news in more than an hour
 
 
+def test_a_seed_is_first_guessed_to_bring_what_other_seeds_bring() -> None:
+    visits = named("/", "/sport/", "/feed/", main=(0, 1, 2), lists=(2,))
+    visits.record(0, 0.0, hub=True)
+    visits.record(1, 0.0, hub=True)
+    visits.record(0, 2 * HOUR, hub=True, links=urls(5, 6, 7))
+    for text in (5, 6, 7):
+        visits.credit(finding(text, revealed_by=0))
+    others = 3.5 / (2 + 0.5 / 40)  # 3 in two hours, and the first guess of 40 an hour
+    assert visits.rate(urls(1)) == pytest.approx([others])
+    visits.record(1, 2 * HOUR, hub=True)  # nothing: by its form .5 in so long, of which some would have left
+    form = 0.5 / (2 + 0.5 / others)
+    assert visits.rate(urls(1)) == pytest.approx([0.5 / (2 * share_left(2, HAZARD) + 0.5 / form)], rel=0.01)
+
+
+def test_a_seed_that_could_not_be_had_comes_first_once_it_has_rested() -> None:
+    visits = named("/", "/story-1", main=(0,))
+    visits.record(0, 0.0, ok=False)
+    assert worth(visits, 0, 3599.0) == 0
+    visits.record(1, 0.0, hub=True, links=urls(2))
+    visits.record(1, 3000.0, hub=True, links=urls(2, 3))
+    index, its_worth, fresh, _ = visits.pick(urls(0, 1, 3), 3601.0, NOTHING, 0.0)
+    assert (index, its_worth, fresh) == (0, 1.0, True)  # before a fresh link
+
+
 def test_a_list_that_brings_a_document_every_30_seconds_is_not_looked_at_for_each() -> None:
     visits = named("/", main=(0,))
     visits.record(0, 0.0, hub=True)
@@ -435,3 +459,33 @@ def test_an_address_that_says_how_old_its_page_is_saves_a_visit() -> None:
     worths = visits.worth(urls(1, 2, 3), 1_794_960_000.0)[0]
     assert worths[0] == pytest.approx(0.02)
     assert (worths[1:] > 0.4).all()
+
+
+def test_only_documents_on_topic_count_by_the_share_of_lists_and_the_chance_of_links(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, HOUR, hub=True, links=urls(1, 2, 3))
+    assert worth(visits, 2, HOUR) == worth(visits, 3, HOUR) > 0.5
+    (rate,), later, backlog = visits.rate(urls(0)), worth(visits, 0, 3 * HOUR), worth(visits, 1, HOUR)
+    visits.lean_to_topic(urls(0, 1, 3), np.array([0.5, 0.25, 0.1]))
+    assert worth(visits, 3, HOUR) == pytest.approx(0.1 * worth(visits, 2, HOUR))
+    assert worth(visits, 1, HOUR) == pytest.approx(0.25 * backlog)
+    assert visits.rate(urls(0)) == pytest.approx(0.5 * rate)
+    assert worth(visits, 0, 3 * HOUR) == pytest.approx(0.5 * later)
+
+
+def dated(url: int, published: float) -> Finding:
+    return Finding(by=0, url=url, version=0, text_print=0, published=published, revealed_by=url)
+
+
+def test_a_text_that_states_its_date_was_watched_without_news_from_then_on() -> None:
+    rates = []
+    for age in (1.0, 0.1, np.inf):  # in hours, at every second hour's visit; or no date
+        visits = PageTable(ExpectationSettings(rhythm=False, prior_hours=1.0))
+        for number in range(20):
+            visits.record(UrlId(1), number * 2 * HOUR)
+            if number > 0:
+                visits.credit(dated(1, number * 2 * HOUR - age * HOUR))
+        rates.append(float(visits.rate(urls(1))[0]))
+    often, oftener, undated = rates
+    # once an hour; perhaps once in two hours, perhaps always; every six minutes
+    assert often < 1.05 < undated < oftener

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from virtual import crawl_newsroom
 
-from forager.core.focus import FIRST_FIT, Focus, count_terms
+from forager.core.focus import FIRST_FIT, Focus
+from forager.core.packed import pack, unpack
 from forager.core.parameters import FocusSettings
+from forager.core.topic_lesson import MOST, PLAIN, count_terms
 from forager.errors import InputError
 from forager.importers.texts import read_examples, read_texts
 from forager.terms import UrlId, Verdict
@@ -87,6 +89,19 @@ def test_a_classifier_learned_from_examples_tells_topics_apart() -> None:
     assert not focus.on_topic(350)
 
 
+def test_a_list_that_is_on_topic_speaks_for_what_it_shows_but_not_for_everything() -> None:
+    focus = taught(Focus(FocusSettings(), sporty()))
+    texts = [text_of(SPORT[:weak] + MONEY[weak:], 500 + 20 * weak + n) for weak in range(11) for n in range(20)]
+    passed = [
+        [focus.read(1000 + 300 * place + number, text, share) is Verdict.ON for number, text in enumerate(texts)]
+        for place, share in enumerate((0.0, PLAIN, 0.35, MOST, 1.0))
+    ]
+    unknown, plain, some, most, all_of_it = (sum(one) for one in passed)
+    assert unknown == plain < some < most == all_of_it
+    assert not any(passed[-1][:20])  # nothing of sport in them
+    assert all(late or not early for early, late in zip(passed[0], passed[-1], strict=True))
+
+
 def test_a_query_learns_the_words_that_come_with_it() -> None:
     focus = taught(Focus(FocusSettings(query="goal striker")), every=3)
     assert focus.doubt == ""
@@ -136,11 +151,10 @@ def test_marks_turn_the_verdict_on_what_is_alike() -> None:
 def test_documents_it_could_not_tell_of_wait_until_it_can() -> None:
     focus = Focus(FocusSettings(), sporty())
     assert focus.read(7777, text_of(SPORT, 5)) is Verdict.UNSURE
-    assert focus.waiting == []
     taught(focus)
-    assert 7777 in focus.waiting
+    assert focus.verdicts[7777] is Verdict.UNSURE
     assert focus.judge_again(7777, text_of(SPORT, 5)) is Verdict.ON
-    assert 7777 not in focus.waiting
+    assert focus.verdicts[7777] is Verdict.ON
 
 
 def test_the_words_of_a_verdict_add_up_to_its_score() -> None:
@@ -159,6 +173,41 @@ def test_more_precision_asked_for_lets_fewer_pass() -> None:
     assert mild.topic is not None
     assert strict.topic is not None
     assert strict.topic.threshold >= mild.topic.threshold
+
+
+def test_it_learns_again_when_a_quarter_more_was_read_and_believes_what_it_learned_last() -> None:
+    focus = taught(Focus(FocusSettings(), sporty()))
+    assert focus.lessons == 7  # at 50, 62, 77, 96, 120, 150 and 187 documents
+    assert focus.topic is not None
+    focus.adopt(replace(focus.topic, doubt="two halves disagree"))
+    assert not focus.can_tell
+
+
+def test_what_an_older_form_had_learned_is_learned_anew() -> None:
+    focus = taught(Focus(FocusSettings(), sporty()))
+    held = unpack("focus", 4, focus.save())
+    held["figures"] = held.pop("lines")
+    again = Focus.load(pack("focus", 3, held), focus.settings)
+    assert again.verdicts == focus.verdicts
+    assert again.topic is None
+    learn(again)
+    assert again.can_tell
+
+
+def test_headlines_change_the_odds_of_links_once_it_can_tell() -> None:
+    focus = Focus(FocusSettings(), [f"{' '.join(text.split()[:5])}\n{text}" for text in sporty()])
+    heads = ["Striker and referee at the stadium", "Bank and investor on the bond", "more", "第一"]
+    assert focus.odds(heads).tolist() == [1, 1, 1, 1]  # it cannot tell yet
+    for number in range(200):
+        text = text_of(MONEY if number % 5 else SPORT, 1000 + number)
+        focus.read(number, f"{' '.join(text.split()[:5])}\n{text}")
+        learn(focus)
+    assert focus.doubt == ""
+    sport, money, short, other = focus.odds(heads)
+    assert sport > 3
+    assert money < 0.5
+    assert short == other == 1  # too few words to say anything
+    assert Focus.load(focus.save(), focus.settings).odds(heads).tolist() == [sport, money, short, other]
 
 
 def test_a_saved_focus_gives_the_same_verdicts() -> None:

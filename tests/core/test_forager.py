@@ -1,4 +1,5 @@
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from forager.compiler import kernels
+from forager.core import agent
 from forager.core.births import bear_child
 from forager.core.findings import Sighting
 from forager.core.fleet import Forager
@@ -20,6 +23,7 @@ from forager.core.parameters import (
     WeblogSettings,
 )
 from forager.core.weblog import Weblog
+from forager.kernel import as_loaded
 from forager.terms import UrlId
 from tests.core.lone import Lone, article, hub, urls
 
@@ -83,6 +87,46 @@ def test_links_open_once_and_never_lead_back_but_a_new_path_may_go_where_the_las
     lone.walk(2.0, Sighting(url=0, when=2.0, links=urls(6, 7)))
     assert (lone.starts, lone.forager.path.number) == (True, 2)
     assert sorted(lone.forager.path.open.tolist()) == [6, 7]
+
+
+def test_until_machine_code_is_loaded_a_step_chooses_among_the_latest_open_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agent, "LEADS", 3)
+    monkeypatch.setattr(agent, "awaits_code", lambda kernel: True)
+    lone, left, places = Lone(replace(DEFAULT, max_step=50)), set(range(1, 21)), set()
+    lone.walk(0.0, hub(0, 0.0, *range(1, 21)))
+    for at in range(1, 18):
+        latest = lone.forager.path.open.tolist()[-3:]
+        url = lone.choose(float(at)).url
+        places.add(latest.index(url))
+        left.remove(url)
+        assert sorted(lone.forager.path.open.tolist()) == sorted(left)
+        lone.shared.visits.arrived(UrlId(url))
+    assert places == {0, 1, 2}
+    lone.agent.flock.state.walkers["count"] = 0  # nothing is open any more: a new path begins
+    lone.choose(18.0)
+    assert lone.starts
+
+
+def test_in_plain_python_a_step_takes_no_longer_where_thousands_of_links_are_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kernel in kernels():
+        monkeypatch.setattr(kernel, "_loaded", None)  # by another test of this process
+
+    def seconds(links: int) -> float:
+        lone, took = Lone(DEFAULT, WLRL), []
+        lone.walk(0.0, hub(0, 0.0, *range(1, links + 1)))
+        for at in range(1, 6):
+            began = time.thread_time()
+            lone.choose(float(at))
+            took.append(time.thread_time() - began)
+        assert not lone.starts
+        return min(took)
+
+    with as_loaded(lambda kernel, args: None):
+        assert seconds(5000) < 3 * seconds(agent.LEADS)  # 16 times as long if it chose among all
 
 
 def test_thousands_of_links_and_of_steps_find_room() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from forager.core.agent import ReinforcingAgent
 from forager.core.findings import Reinforcement, Sighting
+from forager.core.judge import RELEVANT, SENT, reward_by, reward_for
 from forager.core.parameters import ForagerSettings, ReinforcingSettings, RelevancySettings
 from forager.core.shared import Shared
 from forager.errors import SettingsError
@@ -24,6 +25,14 @@ def agent_for(identity: str = "story") -> ReinforcingAgent:
 def judge(agent: ReinforcingAgent, **more: float) -> list[Reinforcement]:
     sighting, shared = replace(FIRST, **more), Shared.fresh(agent.forager_settings)
     return agent.judge(sighting, UrlId(-1), NOW, shared, NOBODY)
+
+
+def test_only_a_relevant_document_earns_the_reward_in_kernels_as_elsewhere() -> None:
+    agent = ReinforcingAgent(
+        ReinforcingSettings(relevancy=RelevancySettings(reward=2.0, penalty=-0.5)), ForagerSettings(), seed=1
+    )
+    assert [reward_for(agent.settings.relevancy, became) for became in (SENT, SENT | RELEVANT)] == [-0.5, 2.0]
+    assert [reward_by(agent.rules[0], became) for became in (SENT, SENT | RELEVANT)] == [-0.5, 2.0]
 
 
 def test_the_first_to_bring_a_young_document_is_rewarded_and_the_second_punished() -> None:
@@ -52,7 +61,8 @@ def test_with_a_focus_only_documents_on_topic_are_relevant() -> None:
     agent = agent_for()
     agent.on_topic = lambda version: version == 7
     assert not judge(agent)[0].relevant
-    assert judge(agent, version=7)[0].relevant
+    assert not judge(agent, version=7)[0].relevant  # a document is judged once, on topic or not
+    assert judge(agent, url=2, version=7, text_print=2)[0].relevant
 
 
 def test_one_setting_says_how_old_news_may_be_to_foragers_agent_and_expectation() -> None:

@@ -39,21 +39,21 @@ def test_a_function_is_worth_the_same_in_kernels(replay: Replay, formula: str) -
     assert len(np.unique(scores)) > 10
 
 
-def test_each_kind_of_pages_is_numbered_in_the_order_of_its_function(replay: Replay) -> None:
+def test_each_kind_of_pages_is_scored_by_its_function(replay: Replay) -> None:
     now, candidates, pages = replay.clock.time, replay.scheduler.candidates, replay.shared.visits
     candidates.use(ByKind(Formula.of(parse("t")), Formula.of(parse("0 - t"))))
     candidates.rank(now)
     pool = candidates.pools[0].all
     number = candidates.choices(candidates.pools[0]).number
     seen = pool[pages.history.visited(pool)]
-    assert (number[np.setdiff1d(pool, seen)] == 0).all()
+    assert np.isnan(number[np.setdiff1d(pool, seen)]).all()
     for lists in (True, False):
         own = seen[(pages.about(seen).hub > 0) == lists]
         assert len(own) > 3
         t = pages.history.states(now, own).t * (1 if lists else -1)
-        assert sorted(number[own]) == list(range(1, len(own) + 1))
-        assert (np.diff(t[np.argsort(number[own])]) >= 0).all()
+        assert len(np.unique(t)) > 3
+        assert number[own] == pytest.approx(t, rel=1e-9)
     candidates.use(ByKind(Formula.of(parse("t"))))
     candidates.rank(now)
     texts = seen[pages.about(seen).hub == 0]
-    assert (number[texts] == 0).all()  # the hand-made rule decides
+    assert np.isnan(number[texts]).all()  # the hand-made rule decides

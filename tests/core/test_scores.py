@@ -26,7 +26,7 @@ def send(agent: ReinforcingAgent, id: int, *relevant: bool) -> None:
 
 
 def first_fate(agent: ReinforcingAgent) -> int:
-    return fate_of(agent.rules[0], len(agent.foragers), agent.flock.state.walkers[0])
+    return fate_of(agent.rules[0], agent.flock.state, agent.flock.state.walkers[0])
 
 
 def fate(score: float, alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL) -> int:
@@ -88,9 +88,23 @@ def test_poor_times_are_no_fault_of_a_forager() -> None:
 
 def test_a_relative_score_must_be_so_many_times_what_chance_gives() -> None:
     agent = fleet(3, RELATIVE)
+    agent.worked(ForagerId(1), 1)
+    send(agent, 1, True)  # one download, one document
     walkers = agent.flock.state.walkers
     walkers["expected"][0] = 400.0  # its root is 20
     for score, then in ((39.0, STAYS), (40.0, MULTIPLIES), (-40.0, STAYS), (-41.0, GOES)):
+        walkers["score"][0] = score
+        assert first_fate(agent) == then
+
+
+def test_where_a_download_brings_many_documents_chance_gives_more() -> None:
+    agent = fleet(3, RELATIVE)
+    for documents in (9, 0, 3):  # by one download each: 12 documents, 90 squared, 7.5 at once
+        agent.worked(ForagerId(1), 1)
+        send(agent, 1, *[True] * documents)
+    walkers = agent.flock.state.walkers
+    walkers["expected"][0] = 480.0  # 480 · 7.5 = 60²
+    for score, then in ((119.0, STAYS), (120.0, MULTIPLIES), (-120.0, STAYS), (-121.0, GOES)):
         walkers["score"][0] = score
         assert first_fate(agent) == then
 

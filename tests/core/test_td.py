@@ -104,3 +104,18 @@ def test_links_never_followed_have_a_profit_in_a_replay_too() -> None:
     lone.agent.look(hub(0, 3600.0, 1, 2, 3), False, 3600.0, lone.shared)
     prospects = lone.shared.mind().prospects
     assert prospects[2] > prospects[3] == 0.0  # the recrawl side is told of both
+
+
+@pytest.mark.parametrize("kind", [ForagerKind.WL, ForagerKind.WLRL])
+def test_the_share_of_steps_that_long_term_profit_decided_is_counted(kind: ForagerKind) -> None:
+    lone, links = Lone(ForagerSettings(kind=kind), kind), np.arange(1, 21)
+    lone.shared.states.put(links, np.linspace((1, 0), (0, 1), 20).astype(np.float32))
+    assert lone.agent.decided is None  # no step was made along a link
+    lone.walk(0.0, hub(0, 0.0, *links.tolist()))
+    assert lone.agent.decided is None
+    followed, weights = lone.choose(1.0).url, lone.forager.weights
+    gains = profits(lone.agent._mind(lone.shared, lone.forager.slot), links, weights, True)
+    if kind is ForagerKind.WL:
+        assert lone.agent.decided == 0
+    else:
+        assert lone.agent.decided == 1 and followed == links[np.argmax(gains)]

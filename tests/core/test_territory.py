@@ -5,8 +5,9 @@ import pytest
 
 from forager.core.agent import ReinforcingAgent
 from forager.core.births import moved
-from forager.core.fleet import usual_genes
+from forager.core.fleet import Flock, usual_genes
 from forager.core.parameters import (
+    AIMS,
     INHERITED,
     ForagerKind,
     ForagerSettings,
@@ -106,6 +107,11 @@ def test_a_child_inherits_with_small_changes_within_the_bounds() -> None:
     assert child_of(genes, usual, 0.0, rng) == usual
 
 
+def test_what_a_crawl_looks_for_is_not_inherited() -> None:
+    sought = {key.removeprefix("forager.") for changes in AIMS.values() for key in changes}
+    assert sought and not sought & set(INHERITED)
+
+
 def test_without_selection_parameters_do_not_wander_off() -> None:
     usual, rng = usual_genes(ForagerSettings()), np.random.default_rng(1)
     genes, steps = usual, []
@@ -113,6 +119,17 @@ def test_without_selection_parameters_do_not_wander_off() -> None:
         genes = child_of(genes, usual, 0.15, rng)
         steps.append(np.log(genes["weblog.step"] / usual["weblog.step"]))
     assert np.std(steps) < 0.5  # .15/√(1 − .9²) = .34
+
+
+def test_the_parameters_of_all_foragers_are_a_view_of_their_rows_however_many_there_are() -> None:
+    flock = Flock(ForagerSettings(), 1)
+    for id in range(3):
+        genes = {key: usual + id for key, usual in flock.usual.items()}
+        flock.enter(id, ForagerKind.WL, urls(0), Weblog(WeblogSettings()), np.zeros(1), genes)
+    flock.state.walkers["rate"][1] = 7.0
+    usual = list(flock.usual.values())
+    assert flock.state.genes[2].tolist() == [value + 2 for value in usual]
+    assert flock.state.genes[1].tolist() == [*(value + 1 for value in usual[:-1]), 7.0]
 
 
 def test_parameters_are_saved_and_kept() -> None:
@@ -140,3 +157,11 @@ def test_all_rl_foragers_share_one_start_list() -> None:
         step = agent.choose(one, float(at), shared)
         agent.see(one, step, [hub(step.url, float(at), 1, 2, 3)], float(at), shared)
     assert one.weblog.entries == other.weblog.entries and len(one.weblog) > 1
+
+
+def test_rl_foragers_start_alike_even_with_more_seeds_than_a_weblog_holds() -> None:
+    settings = ForagerSettings(kinds={ForagerKind.RL: 2, ForagerKind.WL: 2}, weblog=WeblogSettings(size=10))
+    agent = ReinforcingAgent(ReinforcingSettings(), settings, 1)
+    first, second, *others = ([url for url, _ in one.weblog.entries] for one in agent.start(urls(*range(30)), 0.0))
+    assert first == second == list(range(10))
+    assert not set(others[0]) & set(others[1])

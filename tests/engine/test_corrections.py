@@ -92,8 +92,7 @@ def test_how_often_stories_change_is_learned(corrections: Corrections) -> None:
 def test_what_was_spent_and_learned_outlives_the_process(corrections: Corrections) -> None:
     for number in range(3):
         corrections.hear(fetched(HOUR, number, changed=True))
-    resumed = Corrections(share=0.1)
-    resumed.load(corrections.save())
+    resumed = Corrections(share=0.1, saved=corrections.save())
     resumed.hear(told(HOUR, 7))
     assert resumed.choose(HOST, HOUR + APART) == 7  # a new process that knew of no request would have no share to spend
     assert resumed.save() == corrections.save()
@@ -114,7 +113,7 @@ def second_looks(crawled: Crawled) -> int:
 
 def test_a_crawl_sees_corrections_of_its_stories() -> None:
     busy = ("newsroom.pace=4", "timetable.download_delay=3s", "newsroom.corrections=1", "newsroom.correction_delay=30m")
-    with_, without = (crawl_newsroom(4, *busy, f"crawl.corrections={share}") for share in (0.1, 0))
+    with_, without = (crawl_newsroom(2.5, *busy, f"crawl.corrections={share}") for share in (0.1, 0))
     assert second_looks(with_) > second_looks(without)
     assert second_looks(with_) <= 0.1 * with_.store.counts().visits + 3 + second_looks(without)
     changed = [story for story in with_.stories if with_.store.known(story.id).changes]

@@ -3,29 +3,28 @@
 A link that returns to a list is no change (HACS compares with all earlier captures): live, replayed and imported alike.
 """
 
+import asyncio
 import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from forager.clock import Offload, in_thread, inline
 from forager.core.parameters import ForagerSettings
 from forager.core.shared import Shared
 from forager.engine import ingest
-from forager.engine.ingest import Ingest
-from forager.engine.memory import ShownLinks, remember
-from forager.engine.scope import Scope
+from forager.engine.memory import FirstTexts, ShownLinks, remember
 from forager.events import Event, Fetched
-from forager.importers.files import import_files
+from forager.importers.files import histories, import_files
 from forager.importers.streams import sources
 from forager.importers.tape_logs import log_of_tape
-from forager.pages.pages_settings import PagesSettings
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.tape.tape import Tape
 from forager.tape.tape_world import TapeClock, TapeWorld
 from forager.terms import NOBODY, Channel, Outcome, Response, Url, UrlId
-from forager.web.web_settings import ScopeSettings, VisitSettings
+from tests.engine.intake import ingest_for
 from tests.virtual import crawl_newsroom
 
 
@@ -34,6 +33,16 @@ def test_only_the_latest_are_remembered_one_of_each_page() -> None:
     for id, when in ((1, 10.0), (2, 20.0), (1, 30.0), (3, 40.0)):
         remember(seen, id, when, 2)
     assert seen == {1: 30.0, 3: 40.0}  # page 1 was seen again after page 2
+
+
+def test_a_text_is_a_copy_if_another_page_of_the_host_showed_it_first() -> None:
+    texts, first, second = FirstTexts(), Url("http://e.org/1"), Url("http://e.org/2")
+    assert not texts.stood_elsewhere(first, 7)
+    assert not texts.stood_elsewhere(first, 7)  # it is the page itself
+    assert texts.stood_elsewhere(second, 7)
+    assert not texts.stood_elsewhere(second, 8)
+    assert not texts.stood_elsewhere(Url("http://other.example/1"), 7)
+    assert not any(texts.stood_elsewhere(url, 0) for url in (first, second))  # no text
 
 
 def test_a_page_that_is_gone_is_asked_for_once() -> None:
@@ -59,14 +68,14 @@ def feed(author: str, stories: int) -> bytes:
 
 async def authors_of(story: int, stories: int) -> tuple[str, ...]:
     """The authors kept of a story that names none itself, after two feeds have named some."""
-    store, events = Store(), list[Event]()
-    keeper = Ingest(store, Scope(FEEDS, ScopeSettings()), VisitSettings(), PagesSettings(), events.append)
+    store = Store()
+    reader = ingest_for(store, FEEDS)
 
     async def visit(url: Url, body: bytes, kind: str) -> None:
         (id,) = store.enter([Found(url, Channel.SEED, at=0.0)])
         headers = (("content-type", kind),)
         response = Response(url, Outcome.FETCHED, 60.0, status=200, headers=headers, body=body)
-        await keeper.keep(store.known(id), response, NOBODY)
+        await reader.keep(store.known(id), response, NOBODY)
 
     for url, author in zip(FEEDS, ("Ann Lee", "Bo Ek"), strict=True):
         await visit(url, feed(author, stories), "application/rss+xml")
@@ -87,6 +96,35 @@ async def test_only_so_many_entries_are_kept_and_the_oldest_go_first(monkeypatch
     assert await authors_of(0, stories=2) == ()
 
 
+@pytest.mark.parametrize(("offload", "least"), [(inline, 0), (in_thread, 3)])
+async def test_a_sitemap_of_thousands_is_read_in_pieces_and_others_run_between_them(
+    offload: Offload, least: int
+) -> None:
+    store, url, turns = Store(), Url("http://e.org/sitemap.xml"), 0
+    reader = ingest_for(store, FEEDS, offload=offload)
+    (id,) = store.enter([Found(url, Channel.SEED, at=0.0)])
+    entries = "".join(f"<url><loc>http://e.org/story-{one}</loc></url>" for one in range(3 * ingest.PIECE + 1))
+    body = f"<urlset>{entries}</urlset>".encode()
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        beside = group.create_task(others())
+        await asyncio.sleep(0)
+        turns = 0
+        sighting = await reader.keep(
+            store.known(id), Response(url, Outcome.FETCHED, 60.0, status=200, body=body), NOBODY
+        )
+        beside.cancel()
+    shown = [store.url(UrlId(one)) for one in sighting.links]
+    assert shown == [f"http://e.org/story-{one}" for one in range(3 * ingest.PIECE + 1)]
+    assert turns >= least
+
+
 HOME = Url("http://e.org/")
 SHOWN = [range(1, 7), range(1, 6), range(1, 7), range(2, 8), range(1, 7)]
 CHANGED = [False, False, False, True, False]  # only the seventh link was never there before
@@ -102,7 +140,7 @@ async def visited(directory: Path, shown: list[range], first: int) -> list[bool]
     """Whether each look of a crawl with this run directory found the home page changed."""
     store, events = await Store.open(directory), list[Event]()
     await store.put([Found(HOME, Channel.LINK, at=0.0)])
-    ingest = Ingest(store, Scope([HOME], ScopeSettings()), VisitSettings(), PagesSettings(), events.append)
+    ingest = ingest_for(store, [HOME], events.append)
     for hour, numbers in enumerate(shown, first):
         headers = (("content-type", "text/html"),)
         response = Response(HOME, Outcome.FETCHED, hour * HOUR, status=200, headers=headers, body=body(numbers))
@@ -147,6 +185,11 @@ def tape(tmp_path: Path) -> Tape:
 def test_imported_as_a_change_log(tape: Tape) -> None:
     log = log_of_tape(tape, HOUR)
     assert log.changed[log.urls.index(HOME)].tolist() == CHANGED
+
+
+def test_taken_in_as_the_archive_of_a_crawl(tape: Tape, tmp_path: Path) -> None:
+    home = next(one for one in histories(str(tmp_path / "home.warc.gz")) if one.url == HOME)
+    assert home.changed.tolist() == CHANGED
 
 
 def test_replayed(tape: Tape) -> None:

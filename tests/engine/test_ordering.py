@@ -144,12 +144,11 @@ def test_no_graph_is_kept_where_nobody_asks_for_it(changed: str):
     assert shared.order is None
 
 
-def test_a_crawl_in_this_order_is_the_same_for_the_same_seed():
-    first, again = crawl_newsroom(1.5, "crawl.ordering=rw-eg"), crawl_newsroom(1.5, "crawl.ordering=rw-eg")
-    assert first.journal.getvalue() == again.journal.getvalue()
-    assert first.journal.getvalue() != crawl_newsroom(1.5).journal.getvalue()
-    assert first.crawl.ordering is not None
-    assert first.crawl.ordering.renewals > 3
+def test_a_crawl_in_this_order_makes_other_visits():
+    crawled = crawl_newsroom(1.5, "crawl.ordering=rw-eg")
+    assert crawled.journal.getvalue() != crawl_newsroom(1.5).journal.getvalue()
+    assert crawled.crawl.ordering is not None
+    assert crawled.crawl.ordering.renewals > 3
 
 
 def test_after_a_restart_the_graph_is_that_of_all_stored_versions():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.engine.scope import HOSTS, OTHERS, Ground, Scope, Skip, Skipped, places
+from forager.engine.scope import HOSTS, OTHERS, Scope, SitePlaces, Skip, Skipped, places_of
 from forager.errors import SettingsError, StoreError
 from forager.terms import Url
 from forager.web.web_settings import ScopeSettings
@@ -112,9 +112,9 @@ def url(path: str) -> Url:
     return Url(PAPER + path)
 
 
-def see(ground: Ground, folder: str, count: int, **what: object) -> None:
+def see(places: SitePlaces, folder: str, count: int, **what: object) -> None:
     for number in range(count):
-        ground.seen(url(f"{folder}{number}"), **what)  # type: ignore[arg-type]
+        places.seen(url(f"{folder}{number}"), **what)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -129,75 +129,75 @@ def see(ground: Ground, folder: str, count: int, **what: object) -> None:
     ],
 )
 def test_a_url_lies_in_its_folders_and_under_its_parameters(path: str, expected: list[str]) -> None:
-    assert places(url(path)) == [PAPER + place for place in expected]
+    assert places_of(url(path)) == [PAPER + place for place in expected]
 
 
 def test_a_place_is_barren_after_some_pages_without_yield() -> None:
-    ground = Ground(patience=3)
-    see(ground, "/calendar/", 2)
-    assert not ground.is_barren(url("/calendar/9"))
-    see(ground, "/calendar/", 1)
-    assert ground.is_barren(url("/calendar/9"))
-    assert not ground.is_barren(url("/world/9"))
+    places = SitePlaces(patience=3)
+    see(places, "/calendar/", 2)
+    assert not places.is_barren(url("/calendar/9"))
+    see(places, "/calendar/", 1)
+    assert places.is_barren(url("/calendar/9"))
+    assert not places.is_barren(url("/world/9"))
 
 
 def test_one_document_or_one_that_was_revealed_makes_a_place_fertile_again() -> None:
     for yields in (lambda g: g.seen(url("/x/a"), document=True), lambda g: g.revealed(url("/x/0"))):
-        ground = Ground(patience=3)
-        see(ground, "/x/", 5)
-        assert ground.is_barren(url("/x/9"))
-        yields(ground)
-        assert not ground.is_barren(url("/x/9"))
+        places = SitePlaces(patience=3)
+        see(places, "/x/", 5)
+        assert places.is_barren(url("/x/9"))
+        yields(places)
+        assert not places.is_barren(url("/x/9"))
 
 
 def test_each_yield_earns_patience_for_some_more_pages_not_for_ever() -> None:
-    ground = Ground(patience=3)
-    see(ground, "/x/", 10)
-    ground.revealed(url("/x/0"))
-    see(ground, "/x/", 19)
-    assert not ground.is_barren(url("/x/9"))  # 29 pages, one yield: 3 · 5 · (1 + 1) = 30
-    see(ground, "/x/", 1)
-    assert ground.is_barren(url("/x/9"))
+    places = SitePlaces(patience=3)
+    see(places, "/x/", 10)
+    places.revealed(url("/x/0"))
+    see(places, "/x/", 19)
+    assert not places.is_barren(url("/x/9"))  # 29 pages, one yield: 3 · 5 · (1 + 1) = 30
+    see(places, "/x/", 1)
+    assert places.is_barren(url("/x/9"))
 
 
 def test_where_links_read_like_headlines_patience_is_five_times_as_long() -> None:
-    ground = Ground(patience=3)
-    ground.met(url("/2026/03/tunnel"), HEADLINE, url("/section/near"))
-    see(ground, "/section/", 14)
-    assert not ground.is_barren(url("/section/far"))
-    see(ground, "/section/", 1)
-    assert ground.is_barren(url("/section/far"))
+    places = SitePlaces(patience=3)
+    places.met(url("/2026/03/tunnel"), HEADLINE, url("/section/near"))
+    see(places, "/section/", 14)
+    assert not places.is_barren(url("/section/far"))
+    see(places, "/section/", 1)
+    assert places.is_barren(url("/section/far"))
 
 
 def test_copies_of_other_pages_are_no_yield_whatever_they_show() -> None:
-    told = Ground(patience=3)
+    told = SitePlaces(patience=3)
     for number in range(3):
         told.seen(url(f"/?visitor={number}"), document=True, canonical=f"{PAPER}/")
     told.revealed(url("/?visitor=1"))
     assert told.is_barren(url("/?visitor=9"))
     assert not told.is_barren(url("/?story=9"))
-    shown = Ground(patience=3)
-    for number in range(12):  # the first is no copy: nobody had that text; eleven of twelve are
-        shown.seen(url(f"/old/{number}"), document=True, text_print=77)
+    shown = SitePlaces(patience=3)
+    for number in range(12):
+        shown.seen(url(f"/old/{number}"), document=True, is_copy=number > 0)
     assert shown.is_barren(url("/old/9"))
 
 
 def test_copies_speak_against_all_places_that_they_share_with_the_other_page() -> None:
-    ground = Ground(patience=3)
+    places = SitePlaces(patience=3)
     for facet in ("a=1", "b=1", "c=1", "a=1&b=1"):
-        ground.seen(url(f"/search?{facet}"), text_print=77)
-    assert ground.is_barren(url("/search?z=1"))
+        places.seen(url(f"/search?{facet}"), is_copy=facet != "a=1")
+    assert places.is_barren(url("/search?z=1"))
 
 
 def test_of_the_known_pages_in_a_barren_place_one_in_twenty_is_looked_at() -> None:
-    ground = Ground(patience=3)
-    assert not ground.passes_by(url("/calendar/1"))
-    see(ground, "/calendar/", 3)
-    assert sum(not ground.passes_by(url(f"/calendar/{day}")) for day in range(100)) == 5
+    places = SitePlaces(patience=3)
+    assert not places.skips(url("/calendar/1"))
+    see(places, "/calendar/", 3)
+    assert sum(not places.skips(url(f"/calendar/{day}")) for day in range(100)) == 5
 
 
 def test_what_was_learned_is_kept() -> None:
-    before, after = Ground(patience=3), Ground(patience=3)
+    before, after = SitePlaces(patience=3), SitePlaces(patience=3)
     see(before, "/calendar/", 3)
     after.load(before.save())
     assert after.is_barren(url("/calendar/9"))
@@ -207,13 +207,13 @@ def test_what_was_learned_is_kept() -> None:
 
 def test_a_feed_may_announce_what_a_link_may_not_and_fertile_folders_have_no_cap() -> None:
     scope = Scope([url("/")], ScopeSettings(max_per_folder=2, barren_after=3))
-    see(scope.ground, "/calendar/", 3)
+    see(scope.places, "/calendar/", 3)
     assert scope.objection(url("/calendar/9"), 1) == "a trap: many pages in this place, no document"
     assert scope.objection(url("/calendar/9"), 1, announced=True) == ""
     for number in range(2):
         scope.enter(url(f"/news/{number}"))
     assert scope.objection(url("/news/9"), 1) == "a trap: too many URLs in one folder"
-    scope.ground.seen(url("/news/0"), document=True)
+    scope.places.seen(url("/news/0"), document=True)
     assert scope.objection(url("/news/9"), 1) == ""
 
 
@@ -227,6 +227,6 @@ def test_traps_cost_little_and_no_stories() -> None:
 def test_a_crawl_that_goes_on_remembers_barren_ground_and_full_folders() -> None:
     before = crawl_newsroom(2, "newsroom.traps=true")
     after = Crawled(before.settings).run(0.01, store=before.store, start=2)
-    scopes = [crawled.crawl.world.keeper.scope for crawled in (before, after)]
-    assert scopes[0].ground._barren <= scopes[1].ground._barren
+    scopes = [crawled.crawl.world.ingest.scope for crawled in (before, after)]
+    assert scopes[0].places._barren <= scopes[1].places._barren
     assert sum(scopes[1]._folders.values()) >= sum(scopes[0]._folders.values()) > 100

@@ -14,7 +14,7 @@ from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, ReinforcingSettings, StateSettings
 from forager.core.shared import StateMatrix
 from forager.core.states import States
-from forager.engine.page_states import LiveStates
+from forager.engine.page_states import PIECE, LiveStates
 from forager.errors import InputError, OutputError, SettingsError
 from forager.pages.page import Page
 from forager.pages.urls import url_words
@@ -83,6 +83,22 @@ async def test_a_link_is_estimated_until_its_page_is_read() -> None:
     states.settle()
     assert states.matrix.row(target) == row  # steps that came from here still find its state
     assert states.matrix.of(np.array([target])) == pytest.approx(states.states.of([text_of(1)]), abs=1e-6)
+
+
+async def test_states_of_very_many_links_are_worked_out_in_pieces() -> None:
+    store = Store()
+    states = await opened(store, offload=in_thread)
+    source = await enter(states, store, 0)
+    links = [
+        Found(Url(f"http://example.org/goal-{number}.html"), Channel.LINK, 2.0, source, "Coach and striker")
+        for number in range(PIECE + 2)
+    ]
+    targets = await store.put(links)
+    states.found(source, targets, links, ["main"] * len(links))
+    assert states.settle()
+    assert [states.matrix.row(target) > 0 for target in targets[-3:]] == [True, False, False]
+    assert not states.settle()
+    assert all(states.matrix.row(target) > 0 for target in targets)
 
 
 async def trained(store: Store, agent: ReinforcingAgent, offload: Offload = inline) -> LiveStates:

@@ -39,13 +39,13 @@ def test_after_eight_refusals_most_are_passed_by_and_later_all_but_one_in_twenty
     walls = Walls()
     walls.learn(page(1, "sport"), Outcome.FETCHED, 0.0, first=True)
     refused(walls, 7)
-    assert not walls.pass_by(page(99), 0.0)
+    assert not walls.skips(page(99), 0.0)
     refused(walls, 1, begin=7)
-    assert 0 < sum(not walls.pass_by(page(number), 0.0) for number in range(100, 300)) < 60
+    assert 0 < sum(not walls.skips(page(number), 0.0) for number in range(100, 300)) < 60
     refused(walls, 100, begin=8)
-    assert sum(not walls.pass_by(page(number), 0.0) for number in range(1000, 1200)) in (10, 11, 12)
-    assert not walls.pass_by(page(99, "sport"), 0.0)  # another pattern
-    assert not walls.pass_by(Url("http://b.example/news/2026/a-slug-of-words-1.html"), 0.0)  # another host
+    assert sum(not walls.skips(page(number), 0.0) for number in range(1000, 1200)) in (10, 11, 12)
+    assert not walls.skips(page(99, "sport"), 0.0)  # another pattern
+    assert not walls.skips(Url("http://b.example/news/2026/a-slug-of-words-1.html"), 0.0)  # another host
     assert "do not answer" in walls.why(page(1), 1e9)
     assert walls.why(page(1, "sport"), 0.0) == ""
 
@@ -58,8 +58,8 @@ def test_each_answer_opens_a_wall_a_little_until_it_is_none() -> None:
         known = walls.at(url)
         if known is None:
             break
-        shares.append(known.asked)
-        walls.learn(page(1000 + number), Outcome.FETCHED, 0.0, first=True, text_print=number + 1)
+        shares.append(known.requested)
+        walls.learn(page(1000 + number), Outcome.FETCHED, 0.0, first=True)
     assert shares[0] == pytest.approx(0.06, abs=0.01)
     assert shares == sorted(shares) and len(shares) < 12
 
@@ -68,12 +68,12 @@ def test_where_one_in_six_answers_most_are_still_asked() -> None:
     walls = Walls()
     for number in range(600):
         fine = number % 6 == 0
-        walls.learn(page(number), Outcome.FETCHED if fine else Outcome.GONE, 0.0, first=True, text_print=number + 1)
-    asked = sum(not walls.pass_by(page(number), 0.0) for number in range(1000, 1100))
+        walls.learn(page(number), Outcome.FETCHED if fine else Outcome.GONE, 0.0, first=True)
+    asked = sum(not walls.skips(page(number), 0.0) for number in range(1000, 1100))
     assert 50 < asked < 80
 
 
-def test_one_page_asked_again_and_again_is_no_wall() -> None:
+def test_one_page_next_request_and_again_is_no_wall() -> None:
     walls = Walls()
     walls.learn(page(1), Outcome.GONE, 0.0, first=True)
     for _ in range(100):
@@ -84,13 +84,13 @@ def test_one_page_asked_again_and_again_is_no_wall() -> None:
 def test_a_page_that_does_not_answer_is_asked_ever_more_rarely_until_it_does() -> None:
     walls, url = Walls(retry_after=100.0), page(1)
     for times in range(4):
-        now = walls.asked_again(url)
+        now = walls.next_request(url)
         walls.learn(url, Outcome.UNRECORDED, now, first=times == 0)
-        assert walls.pass_by(url, now + 100.0 * 2**times - 1)
-        assert not walls.pass_by(url, now + 100.0 * 2**times)
+        assert walls.skips(url, now + 100.0 * 2**times - 1)
+        assert not walls.skips(url, now + 100.0 * 2**times)
     assert "did not answer 4 times" in walls.why(url, now)
     walls.learn(url, Outcome.FETCHED, now, first=False)
-    assert not walls.pass_by(url, now)
+    assert not walls.skips(url, now)
 
 
 def test_a_host_of_which_nothing_answers_is_a_wall_for_patterns_not_yet_known() -> None:
@@ -114,7 +114,7 @@ def test_pages_that_lead_to_one_place_or_show_one_text_do_not_answer() -> None:
     consent, soft = Walls(), Walls()
     for number in range(20):
         consent.redirected(page(number), Url(f"http://consent.example/ask?back={number}"))
-        soft.learn(page(number), Outcome.FETCHED, 0.0, first=True, text_print=7)
+        soft.learn(page(number), Outcome.FETCHED, 0.0, first=True, is_copy=number > 0)
     assert consent.at(page(1)) is not None
     assert soft.at(page(1)) is not None
     moved = Walls()
@@ -127,20 +127,20 @@ def test_pages_that_lead_to_one_place_or_show_one_text_do_not_answer() -> None:
 def test_what_is_saved_decides_as_before(seen: list[tuple[int, Outcome, int]]) -> None:
     walls, again = Walls(), Walls()
     for number, outcome, text in seen:
-        walls.learn(page(number), outcome, 0.0, first=text > 0, text_print=text)
+        walls.learn(page(number), outcome, 0.0, first=text > 0, is_copy=text > 1)
         walls.redirected(page(number), page(text))
     again.load(walls.save())
-    assert [walls.pass_by(page(1), 1e9) for _ in range(30)] == [again.pass_by(page(1), 1e9) for _ in range(30)]
+    assert [walls.skips(page(1), 1e9) for _ in range(30)] == [again.skips(page(1), 1e9) for _ in range(30)]
 
 
-def test_a_page_that_says_it_is_gone_for_good_is_asked_again_much_later() -> None:
+def test_a_page_that_says_it_is_gone_for_good_is_next_request_much_later() -> None:
     walls = Walls(retry_after=3600.0)
     walls.learn(page(1), Outcome.GONE, 0.0, first=True)
     walls.learn(page(2), Outcome.GONE, 0.0, first=True, for_good=True)
-    assert [walls.asked_again(page(number)) for number in (1, 2)] == [3600.0, 16 * 3600.0]
+    assert [walls.next_request(page(number)) for number in (1, 2)] == [3600.0, 16 * 3600.0]
     kept = Walls(retry_after=3600.0)
     kept.load(walls.save())
-    assert kept.asked_again(page(2)) == 16 * 3600.0
+    assert kept.next_request(page(2)) == 16 * 3600.0
 
 
 def test_a_damaged_save_of_walls_is_an_error_that_says_what_to_do() -> None:
@@ -158,5 +158,5 @@ def test_a_newsroom_with_a_wall_costs_few_requests() -> None:
     articles = crawled.newsroom.plan.articles
     assert sum(map(crawled.newsroom.is_walled, articles)) > 0.5 * len(articles)
     assert 20 < seen[403] < 0.2 * seen.total()
-    assert crawled.crawl.world.keeper.skipped.counts()["pages like it do not answer"] > 50
+    assert crawled.crawl.world.ingest.skipped.counts()["pages like it do not answer"] > 50
     assert crawled.store.counts().stories > 50

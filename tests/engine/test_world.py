@@ -1,10 +1,20 @@
-"""Turns at a host: shares are kept while both sides wait, and nothing is left unused."""
+"""Turns at a host: shares are kept while both sides wait, and nothing is left unused; and what a page of many links shows."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
 
-from forager.clock import run_virtual
-from forager.engine.world import Shares
+from forager.clock import LoopClock, WallClock, run_virtual
+from forager.core.page_table import Introduced
+from forager.engine.ingest import PIECE
+from forager.engine.world import Shares, WebWorld
+from forager.store.protocol import Found
+from forager.store.store import Store
+from forager.terms import Channel, Outcome, Request, Response, Url
+from tests.engine.intake import ingest_for
+
+T = TypeVar("T")
 
 
 def _turns(share: float, askers: dict[int, int], seconds: float) -> Counter[int]:
@@ -79,3 +89,68 @@ def test_a_cancelled_waiter_gives_its_turn_away() -> None:
             return True
 
     assert run_virtual(main())
+
+
+async def in_place(work: Callable[[], T]) -> T:
+    """Not the one of simulated time, in which nothing is taken in pieces."""
+    return work()
+
+
+class Listing:
+    """A web of one sitemap of a thousand pages."""
+
+    async def fetch(self, request: Request) -> Response:
+        entries = "".join(f"<url><loc>http://e.org/story-{one}</loc></url>" for one in range(1000))
+        body = f"<urlset>{entries}</urlset>".encode()
+        return Response(request.url, Outcome.FETCHED, 60.0, status=200, body=body)
+
+
+def test_a_page_of_very_many_links_is_taken_in_whole_though_in_pieces() -> None:
+    async def main() -> None:
+        store, url = Store(), Url("http://e.org/sitemap.xml")
+        (id,) = store.enter([Found(url, Channel.SEED, at=0.0, due=0.0)])
+        ingest, pieces = ingest_for(store, [url], offload=in_place), []
+
+        def addresses(begin: int) -> list[Introduced]:
+            pieces.append(store.counts().known)
+            return []
+
+        ingest.table.addresses = addresses
+        world = WebWorld(Listing(), ingest, LoopClock(100.0), Shares(0.5))
+        async with world:
+            (sighting,) = await world.visit([id])
+        assert sighting.links.tolist() == [*range(1, 1001)]
+        assert store.counts().known == 1001
+        known_at = [1 + PIECE, 1 + 2 * PIECE, 1 + 3 * PIECE, 1 + 4 * PIECE]
+        assert pieces == [*known_at, *(1001 for _ in known_at)]  # first links are entered, then their dates
+
+    run_virtual(main())
+
+
+class Articles:
+    """A web in which every page is there at once."""
+
+    async def fetch(self, request: Request) -> Response:
+        return Response(request.url, Outcome.FETCHED, 60.0, status=200, body=f"<p>{request.url}</p>".encode())
+
+
+async def test_of_pages_that_arrive_at_once_one_is_read_in_a_turn_of_the_loop() -> None:
+    store, home = Store(), Url("http://e.org/")
+    ids = store.enter([Found(Url(f"http://{n}.e.org/"), Channel.SEED, at=0.0, due=0.0) for n in range(20)])
+    turn, read_in = 0, list[int]()
+    ingest = ingest_for(store, [home], offload=in_place, on_page=lambda page: read_in.append(turn))
+    world = WebWorld(Articles(), ingest, WallClock(), Shares(0.5))
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        counting = group.create_task(count_turns())
+        async with world:
+            await world.visit(ids)
+        counting.cancel()
+    assert len(read_in) == len(set(read_in)) == 20
+    assert turn < 100

@@ -3,6 +3,9 @@
 The Newsroom is served by this process, so its log of requests survives every death of the crawl, which is a process (and
 a process group) of its own. One page at a time is under way at each host, and visits are committed in their order. So in
 each life of the crawl the requests to a host that are in the store come before those that are not: a gap is a loss.
+
+Each life has a user agent of its own, so the log tells whose a request was. When it came does not: a busy server takes
+requests of a crawl that is dead from its sockets while the next one asks already.
 """
 
 import os
@@ -26,7 +29,6 @@ from forager.terms import Url
 from tests.faults.launching import Command
 
 BUSY = (
-    "live.user_agent=Forager/0.1 (test; +http://127.0.0.1/)",
     "live.allow_addresses=['127.0.0.0/8']",
     "timetable.download_delay=20ms",
     "timetable.latency_factor=0",
@@ -55,6 +57,8 @@ class Started(Protocol):
 class Life:
     """One run of the crawl; times as the server's clock has them."""
 
+    agent: str
+    """Its user agent."""
     began: float
     ended: float
     first: float
@@ -72,6 +76,7 @@ class Killer:
     lives: list[Life] = field(default_factory=list)
     place: Path | None = None
     """The run directory; None: `run` in the folder."""
+    _agent: str = "Forager/0.1 (test; +http://127.0.0.1/)"
 
     @property
     def run_dir(self) -> Path:
@@ -87,7 +92,8 @@ class Killer:
         chosen = [part for one in self.settings for part in ("-s", one)]
         outlet = ["-o", str(self.output)] if whole is None else ["-O", str(whole)]
         shown = ["-s", f"dashboard.port={port}"] if port else ["--no-dashboard"]
-        return ["crawl", str(self.run_dir), *seeds, *outlet, *chosen, *shown, "-q", *more]
+        named = ["-s", f"live.user_agent={self._agent}"]
+        return ["crawl", str(self.run_dir), *seeds, *outlet, *chosen, *named, *shown, "-q", *more]
 
     def live(
         self, end: str, *, wait: float, after_first: bool = True, whole: Path | None = None, port: int = 0
@@ -96,10 +102,10 @@ class Killer:
 
         `drain` asks it to finish first, and kills it while it does. Tells whether it was just learning.
         """
-        asked, began = len(self.newsroom.requests), time.time()
+        asked, began = len(self.newsroom.requests), self._rename()
         process = self.start(self.arguments(whole=whole, port=port), self.folder / "errors")
         deadline = time.monotonic() + PATIENCE
-        while after_first and len(self.newsroom.requests) == asked and process.is_alive():
+        while after_first and np.isnan(self._first(asked)) and process.is_alive():
             assert time.monotonic() < deadline, "the crawl asks for nothing"
             time.sleep(0.002)
         with _watched(port) if port and after_first else nullcontext():
@@ -117,7 +123,7 @@ class Killer:
 
     def finish(self, seconds: float | None = None, *codes: int, whole: Path | None = None) -> str:
         """A life that ends by itself, after some time or with one of these codes; what it said on standard error."""
-        asked, began = len(self.newsroom.requests), time.time()
+        asked, began = len(self.newsroom.requests), self._rename()
         limit = () if seconds is None else ("--time-limit", f"{seconds}s")
         self._note(self.start(self.arguments(*limit, whole=whole), self.folder / "errors"), asked, began, codes or (0,))
         return (self.folder / "errors").read_text()
@@ -125,8 +131,18 @@ class Killer:
     def _note(self, process: Started, asked: int, began: float, expected: tuple[int, ...]) -> None:
         code = process.wait(PATIENCE)
         assert code in expected, (self.folder / "errors").read_text()
-        first = self.newsroom.requests[asked].at if len(self.newsroom.requests) > asked else np.nan
-        self.lives.append(Life(began, time.time(), first))
+        self.lives.append(Life(self._agent, began, time.time(), self._first(asked)))
+
+    def _rename(self) -> float:
+        """Gives the next life a user agent of its own; returns when it began."""
+        began = time.time()
+        self._agent = f"Forager/0.1 (test {began:.6f}; +http://127.0.0.1/)"
+        return began
+
+    def _first(self, asked: int) -> float:
+        """When this life asked first, of the server's log without so many requests; nan if it did not."""
+        log = list(self.newsroom.requests)[asked:]  # at once: the server is a thread of this process
+        return next((one.at for one in log if one.agent == self._agent), np.nan)
 
     @property
     def starts(self) -> list[float]:
@@ -198,30 +214,35 @@ class Account:
     """Stored visits that the server knows nothing of."""
 
 
-def account(newsroom: Newsroom, lives: Sequence[Life], visits: Sequence[tuple[Url, Visit]], since: int = 0) -> Account:
-    """Match each stored visit with the request that it stems from: same URL, asked before and answered after it came.
+def account(newsroom: Newsroom, lives: Sequence[Life], visits: Sequence[tuple[Url, Visit]]) -> Account:
+    """Match each stored visit with the request that it stems from: same life and URL, asked before and answered after it
+    came.
 
-    Of the server's log the first `since` requests are left out.
+    Of the server's log only the requests of these lives count.
     """
-    pages = [asked for asked in list(newsroom.requests)[since:] if asked.target != "/robots.txt"]
+    life_of = {life.agent: life for life in lives}
+    pages = [one for one in list(newsroom.requests) if one.agent in life_of and one.target != "/robots.txt"]
     waiting: defaultdict[str, list[Visit]] = defaultdict(list)
     for url, visit in sorted(visits, key=lambda pair: pair[1].at):
         waiting[url].append(visit)
     unstored, lost = [], []
-    stored_later: set[tuple[int, str]] = set()
+    stored_later: set[tuple[str, str]] = set()
     for asked in reversed(pages):
-        candidates = waiting[newsroom.bases[asked.paper] + asked.target]
-        match = next((visit for visit in candidates if visit.at <= asked.at <= visit.at + visit.seconds + 0.01), None)
-        life = sum(asked.at > life.ended for life in lives), asked.paper
+        candidates, life = waiting[newsroom.bases[asked.paper] + asked.target], life_of[asked.agent]
+        match = next((visit for visit in candidates if _stems(visit, asked, life)), None)
         if match is not None:
             candidates.remove(match)
-            stored_later.add(life)
+            stored_later.add((asked.agent, asked.paper))
             continue
         unstored.append(asked)
-        if life in stored_later:
+        if (asked.agent, asked.paper) in stored_later:
             lost.append(asked)
     invented = [Url(url) for url, left in waiting.items() for visit in left if visit.status]
     return Account(len(pages), unstored, lost, invented)
+
+
+def _stems(visit: Visit, asked: Asked, life: Life) -> bool:
+    return life.began <= visit.at <= life.ended and visit.at <= asked.at <= visit.at + visit.seconds + 0.01
 
 
 def doubles(stored: Stored) -> list[str]:

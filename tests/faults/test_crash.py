@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from forager.chance import stream
+from forager.clock import WallClock
+from forager.newsroom.newsroom import Asked, Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.terms import NOBODY, Outcome
+from forager.store.protocol import Visit
+from forager.terms import NOBODY, Outcome, Url, UrlId
 from forager.warc.captures import Capture, captures
 from forager.warc.writer import repair, warcs_in
-from tests.faults.crashing import BUSY, Killer, Stored, account, doubles
+from tests.faults.crashing import BUSY, Killer, Life, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom
 from tests.warc.test_warc_writing import check
@@ -95,3 +98,34 @@ def check_recording(killer: Killer) -> None:
     assert {capture.request.url for capture in recorded} <= asked
     under_way = 4 * len(killer.lives)  # at each kill: one of each paper, and what was answered but not yet written
     assert len(recorded) >= len(killer.newsroom.requests) - under_way
+
+
+# Who judges the crawl, judged
+
+DEAD, ALIVE = Life("dead", began=0.0, ended=10.0, first=1.0), Life("alive", began=11.0, ended=20.0, first=12.0)
+
+
+def judged(asked: list[tuple[float, str, Life]], stored: list[tuple[float, str]]) -> list[str]:
+    """Which requests count as lost, by path; every answer takes half a second."""
+    newsroom = Newsroom(NewsroomSettings(), WallClock())
+    paper, base = next(iter(newsroom.bases.items()))
+    newsroom.requests.extend(Asked(at, paper, path, 200, False, 1, life.agent) for at, path, life in asked)
+    visits = [(Url(base + path), Visit(UrlId(0), at, Outcome.FETCHED, 200, seconds=0.5)) for at, path in stored]
+    return [one.target for one in account(newsroom, [DEAD, ALIVE], visits).lost]
+
+
+def test_what_is_missing_before_a_stored_visit_of_the_same_life_is_lost() -> None:
+    asked = [(1.0, "/a", DEAD), (2.0, "/b", DEAD), (3.0, "/c", DEAD), (12.0, "/b", ALIVE)]
+    assert judged(asked, [(1.0, "/a"), (3.0, "/c"), (12.0, "/b")]) == ["/b"]
+    assert judged(asked, [(1.0, "/a"), (2.0, "/b"), (12.0, "/b")]) == []
+
+
+def test_a_request_of_a_dead_crawl_that_the_server_took_up_late_is_not_lost() -> None:
+    asked = [(1.0, "/a", DEAD), (12.0, "/b", DEAD), (12.1, "/c", ALIVE), (12.2, "/b", DEAD)]
+    assert judged(asked, [(1.0, "/a"), (12.1, "/c")]) == []
+
+
+def test_a_late_request_of_a_dead_crawl_takes_no_visit_of_the_next() -> None:
+    asked = [(12.0, "/a", ALIVE), (12.3, "/a", DEAD), (13.0, "/b", ALIVE)]
+    assert judged(asked, [(11.9, "/a"), (13.0, "/b")]) == []
+    assert judged(asked, [(13.0, "/b")]) == ["/a"]

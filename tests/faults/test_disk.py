@@ -36,9 +36,9 @@ def one_line(errors: str) -> str:
     return lines[0]
 
 
-async def check_nothing_lost(killer: Killer, since: int) -> None:
+async def check_nothing_lost(killer: Killer) -> None:
     stored = await Stored.read(killer.run_dir)
-    found = account(killer.newsroom, killer.lives, stored.visits, since)
+    found = account(killer.newsroom, killer.lives, stored.visits)
     assert (found.lost, found.invented, doubles(stored), stored.unsettled) == ([], [], [], [])
     told = killer.output.read_text().splitlines()
     assert len(told) == len(stored.stories) > 5
@@ -69,12 +69,11 @@ def may_mount(tmp: Path) -> bool:
 async def test_when_a_file_cannot_grow_the_crawl_ends_in_one_line_and_goes_on_later(
     newsroom: Newsroom, tmp_path: Path
 ) -> None:
-    since = len(newsroom.requests)
     small = Killer(newsroom, tmp_path, partial(nursery().start, largest_file=500_000))
     assert "cannot write" in one_line(small.finish(None, Exit.STORE))
     roomy = Killer(newsroom, tmp_path, nursery().start, lives=small.lives)
     roomy.finish(2)
-    await check_nothing_lost(roomy, since)
+    await check_nothing_lost(roomy)
 
 
 async def test_when_the_disk_is_full_the_crawl_ends_in_one_line_and_goes_on_later(
@@ -90,7 +89,7 @@ async def test_when_the_disk_is_full_the_crawl_ends_in_one_line_and_goes_on_late
         assert len(newsroom.requests) > since
         grow(100_000_000)
         killer.finish(2)
-        await check_nothing_lost(killer, since)
+        await check_nothing_lost(killer)
 
 
 # Others at the same directory
@@ -110,7 +109,6 @@ def test_a_second_crawl_is_turned_away_and_the_first_goes_on(newsroom: Newsroom,
 
 
 async def test_a_database_that_somebody_locks_ends_the_crawl_in_one_line(newsroom: Newsroom, tmp_path: Path) -> None:
-    since = len(newsroom.requests)
     killer = Killer(newsroom, tmp_path, nursery().start)
     killer.finish(1)
     with sqlite3.connect(killer.run_dir / "crawl.db", isolation_level=None) as other:
@@ -118,7 +116,7 @@ async def test_a_database_that_somebody_locks_ends_the_crawl_in_one_line(newsroo
         assert "database is locked" in one_line(killer.finish(30, Exit.STORE))
     other.close()
     killer.finish(2)
-    await check_nothing_lost(killer, since)
+    await check_nothing_lost(killer)
 
 
 def test_a_directory_that_cannot_be_written_is_refused_at_once(newsroom: Newsroom, tmp_path: Path) -> None:

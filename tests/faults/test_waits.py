@@ -21,7 +21,7 @@ def test_no_wait_is_forgotten_by_a_crawl_that_is_killed_again_and_again(tmp_path
     waiting = waits.seeds[KINDS.index("429, seconds")]
     assert f"{waiting.split('/')[2]} is left alone until" in log
     why = CliRunner().invoke(app, ["why", str(tmp_path / "run"), waiting]).output
-    assert "it answered with status 429 and Retry-After, so it is left alone until" in why
+    assert "it answered with status 429 and Retry-After, so it is left alone until" in " ".join(why.split())
 
 
 def test_a_budget_that_is_spent_stays_spent(tmp_path: Path) -> None:

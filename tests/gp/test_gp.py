@@ -10,11 +10,11 @@ import pytest
 
 from forager.errors import InputError
 from forager.gp import learn as learning
-from forager.gp.evolve import Memory, cross, evolve, ramped, swap_parts
+from forager.gp.evolve import Memory, canonical_tree, cross, evolve, ramped, swap_parts
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings
 from forager.gp.learn import Candidate, choose_individual
-from forager.gp.trees import Tree, canonical_tree, children, depth, end_of, graft, terminals_of
+from forager.gp.trees import Tree, children, depth, end_of, graft, terminals_of
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.function_file import LearnedFunction, function_from_text, function_to_text

@@ -75,6 +75,13 @@ def test_impact_is_clicks_by_page(folder: Path) -> None:
     assert pages.tolist() == [0, 1, 2, 3]
 
 
+def test_a_page_is_clicked_so_often_for_each_time_that_a_link_to_it_was_shown(folder: Path) -> None:
+    asked, _ = question(folder)
+    # Zebra, Africa, Nile, Åland were clicked 0, 2, 2, 1 times; Africa is linked from Zebra and Nile, so shown twice, and
+    # Nile, linked from Africa, twice; links to Åland stand on Zebra alone, which nobody came to by a click
+    assert asked.click_rate is not None and asked.click_rate.tolist() == [0.0, 1.0, 1.0, 0.0]
+
+
 def test_a_folder_without_the_files_is_told_by_their_names(tmp_path: Path) -> None:
     assert why_not(tmp_path) == f"{tmp_path}: has no links.tsv and no paths_finished.tsv or clicks.csv"
 

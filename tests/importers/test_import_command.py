@@ -33,8 +33,8 @@ def test_an_import_says_what_it_read_and_writes_a_tape(tmp_path: Path, capsys: p
     path.write_text(CDX)
     call(path, "-O", tmp_path / "tape")
     output = capsys.readouterr().out
-    assert "1 pages, 2 versions, 0 links; 2026-03-02 00:00 to 2026-03-04 00:00 UTC, 2.0 days" in output
-    assert "1 documents appeared, each a new text" in output
+    assert "1 page, 2 versions, 0 links; 2026-03-02 00:00 to 2026-03-04 00:00 UTC, 2.0 d" in output
+    assert "1 document appeared, each a new text" in output
     assert "1 broken: wrong number of fields" in output
     assert f"{path}:4: wrong number of fields: broken" in output
     assert load_tape(tmp_path / "tape").versions == 2

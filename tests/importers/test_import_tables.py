@@ -10,6 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from forager.errors import InputError
+from forager.importers.streams import ImportTally, Source, opened
+from forager.importers.table_columns import table_batches
 from forager.importers.tables import import_tables
 from forager.tape.tape import KINDS, Tape
 from forager.terms import Kind
@@ -332,3 +334,12 @@ def test_rows_of_addresses_that_are_spelled_otherwise_are_merged_and_mentioned(t
     )
     found = import_tables(tmp_path, origin="t")
     assert (found.tape.pages, found.tally.spelled, found.tally.records) == (2, 2, 4)
+
+
+@pytest.mark.parametrize("type", [pa.string(), pa.large_string(), pa.string_view()])
+def test_an_address_is_held_once_in_a_batch_however_the_file_calls_texts(tmp_path: Path, type: pa.DataType) -> None:
+    path = tmp_path / "stays.parquet"
+    pyarrow.parquet.write_table(pa.table({"url": pa.array(["http://e.org/"] * 5000, type)}), path)
+    with opened(Source(str(path), path)) as stream:
+        (batch,) = table_batches(stream, lambda names: {"url": 0}, ImportTally())
+    assert batch.columns["url"].dictionary.to_pylist() == ["http://e.org/"]

@@ -52,6 +52,9 @@ def test_a_replay_refuses_what_it_cannot_use(tape: Path, tmp_path: Path) -> None
         forager.replay(tmp_path)
     with pytest.raises(InputError, match="not on the tape"):
         forager.replay(tape, seeds=["https://example.org/"])
+    for budget in (0, -1, float("inf")):  # with these it would never end
+        with pytest.raises(forager.ForagerError, match="give a number of downloads per hour above 0"):
+            forager.replay(tape, budget=budget)
     with pytest.raises(SettingsError, match=r"forager\.kind"):
         forager.replay(tape, settings={"forager.kind": "XYZ"})
 

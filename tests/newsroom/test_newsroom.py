@@ -109,6 +109,11 @@ def test_mornings_are_busy_and_nights_are_quiet():
         assert abs(hours[hour] - expected) < 4 * np.sqrt(expected)
 
 
+def test_without_rhythm_all_hours_are_alike():
+    _, expected = hourly_rates(24.0, 1.0, SETTINGS.start, SETTINGS.start + DAY, rhythm=0.0)
+    assert np.allclose(expected, 1.0)
+
+
 def test_the_default_site_publishes_between_100_and_200_articles_a_day():
     plan = plan_of(NewsroomSettings())
     assert 100 < len(plan.articles) / 22 < 200  # 18 days and 4 of backlog

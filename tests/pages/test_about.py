@@ -35,6 +35,8 @@ def linked(**said: object) -> str:
         ("<title>When bridge opens: at last it does (video)</title>", "<h1>Bridge opens at last</h1>"),
         ("<title>Bridge opens at last - City of Bonn</title>", "<h1><span>1 May 2022</span> Bridge opens at last</h1>"),
         ("<title>Bridge opens at last</title>", "<h1>Page</h1><h1>User</h1>"),
+        ("<title>Bridge opens at last - City of Bonn</title>", "<h1>Council</h1><h2>Bridge opens at last</h2>"),
+        ("<title>What to know of bridges today</title>", "<h1>Bridge opens at last</h1><h2>Know bridges today</h2>"),
     ],
 )
 def test_the_title_is_the_headline_that_a_reader_sees(head: str, body: str) -> None:
@@ -135,7 +137,6 @@ def test_all_that_is_stated_is_told() -> None:
         image=[{"url": "/i/b.jpg"}],
         articleSection=["World", "Europe"],
         keywords="bridges, rivers, Bridges",
-        inLanguage="en_GB",
         isAccessibleForFree="False",
     )
     told = page(said, "<p>" + "The bridge over the river was opened on Monday after long talks about money. " * 4).about
@@ -144,7 +145,7 @@ def test_all_that_is_stated_is_told() -> None:
         image="https://www.gazette.example/i/b.jpg",
         section="World",
         tags=("bridges", "rivers"),
-        language="en-gb",
+        language="en",
         paywalled=True,
         word_count=56,  # four sentences of 14 words
     )

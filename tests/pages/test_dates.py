@@ -2,14 +2,16 @@
 
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.pages.dates import modified, published
-from forager.pages.head import Head, PageTree
+from forager.pages import dates
+from forager.pages.head import Head
 from forager.pages.page import load_slow_parts
+from forager.pages.tree import PageTree
 from forager.terms import Dated, DateSource, Url
 
 PLAIN = Url("https://gazette.example/story")
@@ -22,8 +24,16 @@ LD = '<script type="application/ld+json">{}</script>'
 META = '<meta property="article:published_time" content="2022-03-14T12:00:00Z">'
 
 
-def page(*parts: str) -> Head:
-    return Head(PageTree("<html><body>" + "".join(parts) + "</body></html>"))
+def page(*parts: str) -> str:
+    return "<html><body>" + "".join(parts) + "</body></html>"
+
+
+def published(markup: str, url: Url, **known: Any) -> Dated | None:
+    return dates.published(Head(PageTree(markup), url), **known)
+
+
+def modified(markup: str, **known: Any) -> Dated | None:
+    return dates.modified(Head(PageTree(markup), PLAIN), **known)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +163,7 @@ def test_a_modification_is_read_from_json_ld_and_meta() -> None:
 
 
 def test_an_empty_page_has_no_dates() -> None:
-    tree = Head(PageTree(""))
+    tree = ""
     assert published(tree, PLAIN) is None
     assert modified(tree) is None
 
@@ -175,7 +185,7 @@ SOUP = st.lists(st.sampled_from(["<script type=application/ld+json>", *_PIECES.s
 @given(SOUP)
 @settings(deadline=None)
 def test_no_markup_raises_while_dates_are_read(pieces: list[str]) -> None:
-    tree = Head(PageTree(" ".join(pieces)))
+    tree = " ".join(pieces)
     published(tree, PLAIN, now=NOW)
     modified(tree, now=NOW)
 
@@ -201,6 +211,9 @@ def meta(name: str, content: str) -> str:
         (Url("https://www.zeitung.com/story"), "de", 1),
         (Url("https://www.zeitung.com/story"), "de-ch", 1),
         (Url("https://www.shinbun.jp/story"), "", 9),
+        (Url("https://www.news.com/story"), "zh", 8),
+        (Url("https://www.news.com/story"), "uk-uk", 2),  # Ukrainian
+        (Url("https://www.news.com/story"), "ar-ar", 0),  # Arabic
         (Url("https://www.times.com/story"), "en", 0),
         (Url("https://www.news.com/story"), "en-gb", 0),
         (Url("https://www.zeitung.us/story"), "de", 0),
@@ -284,6 +297,7 @@ def test_a_time_in_a_link_of_the_page_to_itself_is_its_own() -> None:
         ("2022-03-14T22:30:00Z", "", Url("https://gazette.example/20220315/story"), 1.5),
         ("2022-03-14T22:30:00Z", "", Url("https://zeitung.de/story"), 1),
         ("2022-03-14T02:30:00Z", "March 13, 2022, 9:41 p.m.", PLAIN, 0),
+        ("2022-03-14T02:30:00Z", "Some prose. " * 99 + "<time>2022-03-13 20:30</time>", PLAIN, -6),
     ],
 )
 def test_a_moment_of_utc_has_the_zone_of_its_readers(stated: str, shown: str, url: Url, hours: float) -> None:
@@ -291,6 +305,30 @@ def test_a_moment_of_utc_has_the_zone_of_its_readers(stated: str, shown: str, ur
     assert found is not None
     assert found.time == datetime.fromisoformat(stated.removesuffix("Z")).replace(tzinfo=UTC).timestamp()
     assert found.zone == 3600 * hours
+
+
+def test_a_time_without_a_zone_is_utc_if_another_statement_says_so_of_the_same_clock() -> None:
+    json_ld = LD.format('{"@type": "NewsArticle", "datePublished": "2022-03-14T09:30:00"}')
+    head = page(json_ld, meta("article:published_time", "2022-03-14T09:30:00Z"))
+    assert published(head, GERMAN) == Dated(MORNING, DateSource.JSON_LD)
+
+
+def test_a_clock_of_twelve_hours_is_read_with_the_half_of_the_day_that_the_page_shows() -> None:
+    shown = "<div><h1>Bridge</h1><p>March 14, 2022, 9:30 p.m.</p></div>"
+    found = published(page(meta("article:published_time", "2022-03-14T09:30:00"), shown), PLAIN)
+    assert found == Dated(MORNING + 12 * 3600, DateSource.META)
+
+
+def test_a_local_time_has_no_zone_that_only_its_address_would_tell() -> None:
+    stated = meta("article:published_time", "2022-03-14T03:00:00")
+    found = published(page(stated), Url("https://gazette.example/2022/03/13/story"))
+    assert found is not None and found.zone is None
+
+
+def test_a_page_is_searched_for_its_date_whatever_its_doctype() -> None:
+    told = "<p>Some prose about a bridge, on 14 March 2022, and about its builders.</p>"
+    found = published('<!doctype html system "about:legacy-compat">' + page(told), PLAIN)
+    assert found == Dated(DAY, DateSource.TEXT, exact=False)
 
 
 def test_a_clock_below_the_headline_tells_the_zone_of_a_statement_without_one() -> None:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from forager.pages.head import Head, PageTree
+from forager.pages.head import Head
 from forager.pages.kinds import kind_of
 from forager.pages.links import PageLinks
 from forager.pages.text import main_text
+from forager.pages.tree import PageTree
 from forager.terms import Kind, Url
 
 SITE = "https://gazette.example"
@@ -29,8 +30,8 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 def kind(path: str, markup: str) -> Kind:
     tree, url = PageTree(markup), Url(SITE + path)
-    head = Head(tree)
-    return kind_of(head, url, PageLinks(head, url).all, lambda: main_text(tree))
+    head = Head(tree, url)
+    return kind_of(head, PageLinks(head).all, lambda: main_text(tree))
 
 
 @pytest.mark.parametrize(

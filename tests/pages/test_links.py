@@ -2,10 +2,11 @@
 
 import pytest
 
-from forager.pages.head import Head, PageTree
+from forager.pages.head import Head
 from forager.pages.links import PageLinks
 from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
+from forager.pages.tree import PageTree
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, Link, Outcome, Region, Response, Url
 
@@ -13,7 +14,7 @@ HOME = Url("https://a.example/news/")
 
 
 def links(markup: str, url: Url = HOME, **settings: int) -> tuple[Link, ...]:
-    return PageLinks(Head(PageTree(markup)), url, settings=PagesSettings(**settings)).all()
+    return PageLinks(Head(PageTree(markup), url), settings=PagesSettings(**settings)).all()
 
 
 def regions(markup: str) -> list[Region]:
@@ -138,13 +139,13 @@ def test_the_head_tells_feeds_canonical_url_and_next_page() -> None:
         ("https://a.example/feed.json", Channel.ALTERNATE, ""),
         ("https://a.example/news/?page=2", Channel.LINK, ""),
     ]
-    assert PageLinks(Head(PageTree(page)), HOME).canonical == "https://a.example/home"
+    assert PageLinks(Head(PageTree(page), HOME)).canonical == "https://a.example/home"
 
 
 def test_a_page_that_is_its_own_canonical_page_does_not_link_to_itself() -> None:
     page = "<link rel=canonical href=/news/>"
     assert links(page) == ()
-    assert PageLinks(Head(PageTree(page)), HOME).canonical == HOME
+    assert PageLinks(Head(PageTree(page), HOME)).canonical == HOME
 
 
 def test_no_more_links_than_the_cap_are_read() -> None:
@@ -155,9 +156,9 @@ def test_no_more_links_than_the_cap_are_read() -> None:
 
 def test_a_memo_shared_by_pages_changes_nothing() -> None:
     memo = UrlMemo()
-    head = Head(PageTree("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>"))
+    tree = PageTree("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>")
     for url in (HOME, Url("https://a.example/sport/"), HOME):
-        assert PageLinks(head, url, memo=memo).all() == PageLinks(head, url).all()
+        assert PageLinks(Head(tree, url), memo=memo).all() == PageLinks(Head(tree, url)).all()
 
 
 def test_a_link_in_a_drawing_does_not_hide_the_others() -> None:

@@ -106,12 +106,15 @@ HOSTILE = {
     "div with an end tag in quotes": '<div title="</div>">' * MANY,
     "div with a bracket and an end tag in quotes": "<div title='></div>'>" * MANY,
     "div with an end tag in a script": "<div><SCRIPT></div></SCRIPT>" * MANY,
+    "elements called after one without an end tag": "<linked>" * 4_000,
     "list": "<ul><li>" * MANY,
     "table": "<table><tr><td>" * MANY,
     "link in block": "<a href=x><div>" * MANY,
     "link": "<a href=x>" * MANY,
     "bold": "<b>" * MANY,
     "fonts in a small page": "<p>" + "".join(f"<font color={number}>" for number in range(1000)) + "<p>x" * 1000,
+    "fonts and end tags that end nothing": "".join(f"<font color={n}></x>" for n in range(1000)) + "<p>x</y>" * 1000,
+    "fonts in very few tags": "".join(f"<FONT\ncolor={number}>" for number in range(700)) + f"<p>{'x' * 20}" * 700,
     "attributes": "<a " + " ".join(f"a{number}=1" for number in range(MANY)) + ">",
     "attributes, never closed": "<a " + " ".join(f"a{number}" for number in range(MANY)),
     "attributes with brackets": "<a " + " ".join(f'a{number}=">"' for number in range(MANY)) + ">",
@@ -144,6 +147,7 @@ def test_hostile_markup_is_cut_before_it_costs_much(name: str) -> None:
         b"<!-- " + b"<div>" * 10_000 + b"--><p>x",
         b'<a href="' + b"x" * 1_000_000 + b'">t</a>',
         b"<p title=it's>don't</p>" * 10_000,
+        b"".join(b"<i class=icon-%d></i><p>text" % number for number in range(1_000)),
     ],
 )
 def test_long_but_honest_markup_is_handed_on_whole(body: bytes) -> None:

@@ -1,6 +1,8 @@
 """From a response to a page, whatever the bytes."""
 
+import gc
 import gzip
+import weakref
 
 import pytest
 
@@ -38,6 +40,13 @@ def page(body: bytes | str, content_type: str = "text/html", *headers: tuple[str
 def everything(seen: Page) -> tuple[object, ...]:
     said = (seen.kind, seen.title, seen.canonical, seen.lang, seen.links, seen.published, seen.modified, seen.text)
     return (*said, seen.byte_print, seen.text_print, seen.simhash, seen.robots, repr(seen))
+
+
+def test_the_words_of_a_page_that_states_no_language_tell_its_zone() -> None:
+    stated = '<meta property="article:published_time" content="2024-05-01T14:00:00">'
+    prose = "<p>" + "Der Rat sagte am Montag, dass die neue Brücke über den Fluss im nächsten Jahr offen ist. " * 4
+    dated = page(f"<html><head>{stated}</head><body>{prose}").published
+    assert dated is not None and dated.time == NOON
 
 
 def test_an_article_is_read() -> None:
@@ -255,3 +264,15 @@ def test_a_story_with_a_feed_of_its_own_is_read_like_any_other() -> None:
         seen = Page(response)
         assert seen.kind is not Kind.OTHER and len(seen.text) > 400
         assert seen.trouble == ""
+
+
+def test_a_page_that_was_read_is_freed_at_once_without_the_collector_of_garbage() -> None:
+    seen = page(ARTICLE)
+    everything(seen)
+    tree = weakref.ref(seen._tree)
+    gc.disable()
+    try:
+        del seen
+        assert tree() is None
+    finally:
+        gc.enable()

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.pages.head import Head, PageTree
+from forager.pages.head import Head
 from forager.pages.text import main_text, story_text
+from forager.pages.tree import PageTree
+from forager.terms import Url
 
 FIRST = "The council voted on Monday, after a long debate, to build a bridge over the river near the old mill."
 SECOND = "Work begins in spring. The mayor said the bridge would cost nine million, most of it paid by the region."
@@ -104,6 +106,24 @@ def test_the_body_of_a_story_ends_where_its_element_ends() -> None:
     assert text_of(body) == STORY
 
 
+def test_of_several_whole_stories_on_a_page_that_which_the_title_names_is_read() -> None:
+    other = [
+        f"The ferry, which leaves at {hour}, is full of people, goods, and news of the valley." for hour in range(9)
+    ]
+    stories = (("A bridge is built at the old mill", [FIRST, SECOND, THIRD]), ("The ferry is full again", other))
+    body = "".join(f'<article class="story"><h2>{name}</h2>{paragraphs(*text)}</article>' for name, text in stories)
+    markup = "<html><head><title>{} | The Gazette</title></head><body>" + body
+    assert main_text(PageTree(markup.format("A bridge is built at the old mill"))) == STORY
+    assert FIRST not in main_text(PageTree(markup.format("Today")))
+
+
+def test_paragraphs_in_a_form_are_found_beside_a_menu_of_long_names() -> None:
+    names = [f"Councils of the valley, towns and villages, part {number}" for number in range(9)]
+    menu = "<table><tr>" + "".join(f"<td>{name}</td>" for name in names) + "</tr></table>"
+    story = f"<div>{paragraphs(FIRST, SECOND, THIRD)}</div><div>{paragraphs(names[0] + ', asked for more time.')}</div>"
+    assert STORY in text_of(f"<form>{menu}{story}</form>")
+
+
 def test_a_calendar_of_short_lines_is_left_whole() -> None:
     lines = [f"{number}. Lauf: {number}. Mai, Halle {number}" for number in range(1, 21)]
     assert text_of(f"<div><p>{'<br>'.join(lines)}</p><p>Das ist der ganze Kalender.</p></div>").startswith(lines[0])
@@ -117,9 +137,16 @@ def test_a_table_of_repeated_lines_keeps_its_repetitions() -> None:
 def test_the_stated_text_counts_where_the_page_hardly_shows_it() -> None:
     said = json.dumps({"@type": "NewsArticle", "articleBody": "\n".join(LONGER)})
     tree = PageTree(f'<script type="application/ld+json">{said}</script><p>{FIRST}</p>')
-    assert story_text(Head(tree)) == "\n".join(LONGER)
+    assert story_text(Head(tree, Url("https://a.example/"))) == "\n".join(LONGER)
     tree = PageTree(f'<script type="application/ld+json">{said}</script><div>{paragraphs(*LONGER[:12])}</div>')
-    assert story_text(Head(tree)) == "\n".join(LONGER[:12])
+    assert story_text(Head(tree, Url("https://a.example/"))) == "\n".join(LONGER[:12])
+
+
+def test_the_stated_text_counts_where_the_page_shows_more_of_something_else() -> None:
+    said = json.dumps({"@type": "NewsArticle", "articleBody": f"<p>{FIRST}</p><p>{SECOND}</p><p>{THIRD}</p>"})
+    notice = paragraphs(*["Our archive keeps copies of pages, old or lost, for everybody, and asks you for money."] * 9)
+    tree = PageTree(f'<script type="application/ld+json">{said}</script>{notice}')
+    assert story_text(Head(tree, Url("https://a.example/"))).split("\n") == [FIRST, SECOND, THIRD]
 
 
 def test_a_page_of_links_has_no_main_text() -> None:

@@ -1,5 +1,7 @@
 """Whatever strangers wrote, a reader copes with it, or says in one line what is wrong; and what fuzzing found stays mended."""
 
+from importlib.util import find_spec
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from forager.pages.feeds import read_feed
 from forager.terms import Url
 from tests.fuzz_samples import SAMPLES
 from tests.fuzzing import TARGETS, attempt
+from tests.fuzzing_modules import MODULES
 
 EXAMPLES = {"page": 60, "recording": 30, "warc": 30, "query": 30, "robots": 40, "tape": 40, "change_log": 30}
 """Of the slower targets; the others have 100."""
@@ -26,6 +29,7 @@ FOUND = [
     ("packed", SAMPLES["packed"][0].replace(b"archive/a.warc", b"./" * 7)),  # a member without a name
     ("tables", SAMPLES["tables"][1].replace(b"http://a", b"http://\xf4")),
     ("tables", SAMPLES["tables"][1].replace(b"digest", b"d\xf4gest")),
+    ("page", b"\0<!DOCTYPE html PUBLIC><p>Published on 2 March 2026</p>"),  # its parser made no copy, so it had no date
     ("settings", b"timetable:\n  download_delay: 2s\n"),  # as an override: its error had three lines
 ]
 
@@ -53,6 +57,11 @@ def test_no_reader_is_brought_down(name: str) -> None:
 @pytest.mark.parametrize(("name", "raw"), FOUND)
 def test_what_brought_a_reader_down_once_does_so_no_more(name: str, raw: bytes) -> None:
     attempt(TARGETS[name], raw)
+
+
+def test_every_target_has_modules_whose_coverage_guides_it() -> None:
+    assert set(MODULES) == set(TARGETS)
+    assert all(find_spec(f"forager.{module}") for modules in MODULES.values() for module in modules)
 
 
 def test_a_json_feed_in_another_encoding_is_read_all_the_same() -> None:

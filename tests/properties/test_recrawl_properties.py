@@ -7,24 +7,27 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from forager.gp.evolve import cross, ramped, replace_part, swap_parts
+from forager.gp.evolve import canonical_tree, cross, ramped, replace_part, swap_parts
 from forager.gp.fitness import PagewiseSimulation
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation, reads_states_only
-from forager.gp.trees import ARITY, BINARY, CONSTANTS, UNARY, Tree, canonical_tree, depth, terminals_of
+from forager.gp.trees import ARITY, CONSTANTS, Tree, depth, terminals_of
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.formula import formula_text, parse, prepared
+from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.history import History
 from forager.recrawl.poisson import likeliest_rates
-from forager.recrawl.terminals import EXTENDED, TERMINALS, PageStates
+from forager.recrawl.policies import Formula
+from forager.recrawl.terminals import EXTENDED, PageStates
 from tests.recrawl.one_rate import likeliest_rate
 
 leaves = st.one_of(st.sampled_from([(name,) for name in EXTENDED]), st.sampled_from([(value,) for value in CONSTANTS]))
 
 
 def _nodes(below: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
-    unary = st.tuples(st.sampled_from(sorted(UNARY)), below).map(lambda parts: (parts[0], *parts[1]))
-    binary = st.tuples(st.sampled_from(sorted(BINARY)), below, below).map(lambda p: (p[0], *p[1], *p[2]))
+    unary = st.tuples(st.sampled_from(["exp", "log"]), below).map(lambda parts: (parts[0], *parts[1]))
+    binary = st.tuples(st.sampled_from(sorted(ARITY.keys() - {"exp", "log"})), below, below).map(
+        lambda p: (p[0], *p[1], *p[2])
+    )
     return unary | binary
 
 
@@ -50,7 +53,7 @@ def test_running_sums_equal_the_definitions_over_the_whole_history(steps: list[t
     }
     for name, weight in weights.items():
         rate = sum(w * flag for w, flag in zip(weight, flags, strict=True))
-        assert TERMINALS[name](states)[0] == pytest.approx(1 - math.exp(-rate * t), abs=1e-9)
+        assert Formula.of((name,)).scores(states)[0] == pytest.approx(1 - math.exp(-rate * t), abs=1e-9)
 
 
 intervals = st.lists(st.floats(0.01, 100.0), max_size=15)
@@ -90,10 +93,9 @@ numbers = st.floats(-1e150, 1e150)
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20))
 def test_every_primitive_is_finite(pairs: list[tuple[float, float]]) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    for unary in UNARY.values():
-        assert np.isfinite(unary(a)).all()
-    for binary in BINARY.values():
-        assert np.isfinite(binary(a, b)).all()
+    states = PageStates(now=0.0, last=np.zeros(len(a)), n=a, X=b)
+    for symbol, arity in ARITY.items():
+        assert np.isfinite(Formula.of((symbol, "n", "X")[: arity + 1]).scores(states)).all()
 
 
 @st.composite
@@ -111,10 +113,10 @@ def rows(draw: st.DrawFn) -> PageStates:
 @settings(deadline=None)
 @given(trees, rows())
 def test_every_tree_has_finite_scores_and_its_canonical_form_has_the_same(tree: Tree, states: PageStates) -> None:
-    scores = prepared(tree).scores(states)
+    scores = Formula.of(tree).scores(states)
     assert scores.shape == (len(states),)
     assert np.isfinite(scores).all()
-    assert prepared(canonical_tree(tree)).scores(states).tolist() == scores.tolist()
+    assert Formula.of(canonical_tree(tree)).scores(states).tolist() == scores.tolist()
 
 
 @settings(deadline=None)

@@ -12,7 +12,7 @@ from tests.bench.fields_quality import judged
 from tests.bench.gold_quality import days_right, gold, seen, text_scores
 from tests.bench.kinds_quality import DATA
 from tests.bench.reading_quality import dates_right, feed_agreement, our_text, text_f1
-from tests.corpora import have, htmldate_pages, mediacloud_pages, newspaper_pages
+from tests.corpora import have, htmldate_pages, mediacloud_pages, newspaper_pages, readability_pages
 
 
 def test_publication_dates_of_news_pages_are_found() -> None:
@@ -26,6 +26,7 @@ def test_publication_dates_of_pages_of_all_kinds_are_found() -> None:
 
 def test_the_main_text_of_news_pages_is_found() -> None:
     assert text_f1(have(newspaper_pages), our_text) >= 0.93  # measured: 0.944
+    assert text_f1(have(readability_pages), our_text) >= 0.96  # measured: 0.972; no rule was made with these in sight
 
 
 def test_feeds_are_read_as_feedparser_reads_them() -> None:
@@ -53,7 +54,7 @@ def test_the_day_of_gold_pages_is_found() -> None:
 @gold_only
 def test_articles_are_articles() -> None:
     kinds = [seen(case["url"], body).kind for case, body in gold()]
-    assert kinds.count(Kind.ARTICLE) >= 726  # measured: 730 of 753; eight of the others are lists
+    assert kinds.count(Kind.ARTICLE) >= 730  # measured: 733 of 753; eight of the others are lists
 
 
 @gold_only

@@ -36,8 +36,8 @@ def test_pages_with_the_same_captures_are_foretold_together_and_as_if_alone() ->
     rng = np.random.default_rng(3)
     log = ChangeLog(rng.random((60, 80)) < rng.random((60, 1)))
     for window in (3, 70):  # more than fit into a word of 64 bits
-        rate, update = _model(log, 75, window, interpolated=True)
-        alone = [_model(log.part(np.array([page])), 75, window, interpolated=True) for page in range(60)]
+        rate, update = _model(log, 75, window)
+        alone = [_model(log.part(np.array([page])), 75, window) for page in range(60)]
         assert rate.tolist() == pytest.approx([one[0] for one, _ in alone])
         assert update.tolist() == [one[0] for _, one in alone]
 

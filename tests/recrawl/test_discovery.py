@@ -1,14 +1,14 @@
 """Documents found by the visits of recrawl cycles."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.compare import judge_policies
+from forager.recrawl.document_watch import unfound, visit_all, watch_of
 from forager.recrawl.policies import named
 from forager.recrawl.recrawl_settings import RecrawlSettings
-from forager.recrawl.simulate import Finder
 
 PAGES, CYCLES = 4, 9
 ENTRIES = st.lists(
@@ -24,17 +24,19 @@ def documents(entries: list[tuple[int, int, int, int]]) -> ShownDocuments:
     return ShownDocuments(dense.astype(np.int64), table[:, 1], table[:, 2], table[:, 2] + table[:, 3])
 
 
+@settings(deadline=None)  # it compiles at first
 @given(ENTRIES, VISITS)
 def test_a_visit_reveals_what_stands_there_and_nobody_has_found(
     entries: list[tuple[int, int, int, int]], visits: list[list[int]]
 ) -> None:
     known = documents(entries)
-    finder, found = Finder(known, PAGES, 1), set[int]()
+    log = ChangeLog(np.zeros((PAGES, CYCLES), dtype=np.bool_), documents=known)
+    watch, found = watch_of(log, np.arange(float(CYCLES))), set[int]()
     for cycle, pages in enumerate(visits):
         stands = (known.first <= cycle) & (known.last >= cycle)
         left = [row for row in np.flatnonzero(stands).tolist() if known.document[row] not in found]
-        at, page = finder.shown_unfound(cycle)
-        assert sorted(zip(finder.document[at].tolist(), page.tolist(), strict=True)) == sorted(
+        at, page = unfound(watch, cycle)
+        assert sorted(zip(watch.document[at].tolist(), page.tolist(), strict=True)) == sorted(
             (int(known.document[row]), int(known.page[row])) for row in left
         )
         expected = []
@@ -42,7 +44,8 @@ def test_a_visit_reveals_what_stands_there_and_nobody_has_found(
             shown = {int(known.document[row]) for row in left if known.page[row] == one} - found
             expected.append(len(shown))
             found |= shown
-        assert finder.visit(np.array(pages, dtype=np.int64), cycle).tolist() == expected
+        nothing = np.zeros(len(pages), dtype=np.bool_)
+        assert visit_all(watch, np.array(pages, dtype=np.int64), cycle, nothing).tolist() == expected
 
 
 def test_documents_are_looked_for_on_all_pages_together_whatever_the_folds() -> None:

@@ -8,9 +8,9 @@ from forager.gp.gp_settings import GPSettings
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.document_watch import ELSEWHERE, HAZARD, LENGTH, NEWS, Watch, watch_of, watch_visit
 from forager.recrawl.formula import parse
-from forager.recrawl.list_estimates import rate_of_text, waiting
+from forager.recrawl.list_estimates import rate_of_text
 from forager.recrawl.policies import ByKind, Formula, hand_made
-from forager.recrawl.terminals import TERMINALS, PageStates, waiting_of_many
+from forager.recrawl.terminals import PageStates
 
 CYCLES = 200
 
@@ -104,12 +104,6 @@ def test_the_fitness_for_several_budgets_is_their_mean() -> None:
     assert both.by_page(tree).mean() == pytest.approx(both(tree))
 
 
-def test_the_worth_of_waiting_is_the_same_for_one_page_and_for_many() -> None:
-    hours, hazard = np.array([0.0, 0.1, 3.0, 30.0]), np.array([0.5, 0.001, 0.2, 1.0])
-    one_by_one = [waiting(h, mu, 24.0) for h, mu in zip(hours.tolist(), hazard.tolist(), strict=True)]
-    assert waiting_of_many(hours, hazard) == pytest.approx(one_by_one)
-
-
 def states(hub: bool, day: float = 24.0) -> PageStates:
     return PageStates(
         now=10.0,
@@ -126,9 +120,9 @@ def states(hub: bool, day: float = 24.0) -> PageStates:
 
 def test_a_function_counts_time_in_the_cycles_it_was_learned_in() -> None:
     hourly = Formula.of(parse("t + rate * t"), (), 3600.0)
-    quarters = states(True).counted_in(900.0)
-    assert TERMINALS["t"](quarters).tolist() == [24.0, 8.0]
-    assert TERMINALS["wlate"](quarters) == pytest.approx(TERMINALS["wlate"](states(True)))
+    quarters, wait = states(True).counted_in(900.0), Formula.of(("wlate",))
+    assert quarters.t.tolist() == [24.0, 8.0]
+    assert wait.scores(quarters) == pytest.approx(wait.scores(states(True)))
     assert hourly.scores(quarters) == pytest.approx(hourly.scores(states(True)))
 
 

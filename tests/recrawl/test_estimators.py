@@ -8,9 +8,8 @@ import pytest
 from forager.recrawl import terminals as estimators
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail, chance_of_update, likeliest_rates
-from forager.recrawl.policies import Hacs, index_of, least_delay, named
+from forager.recrawl.policies import Formula, Hacs, index_of, least_delay, named
 from forager.recrawl.recrawl_settings import HacsSettings
-from forager.recrawl.terminals import TERMINALS
 from tests.recrawl.one_rate import likeliest_rate
 
 
@@ -40,7 +39,7 @@ def test_the_estimators_give_what_the_definitions_give_by_hand(history: History)
     states = history.states(8.0)
 
     def value(name: str) -> float:
-        return float(TERMINALS[name](states)[0])
+        return float(Formula.of((name,)).scores(states)[0])
 
     assert value("cg") == pytest.approx(-math.log(2.5 / 4.5))  # n − X + .5 = 2.5, n + .5 = 4.5
     assert value("nad") == pytest.approx(1 - math.exp(-(2 / 4) * 3))
@@ -53,8 +52,14 @@ def test_the_estimators_give_what_the_definitions_give_by_hand(history: History)
 
 def test_a_page_without_changes_has_no_rate_but_a_little_hope_by_the_observed_rate(history: History) -> None:
     states = history.states(8.0)
-    assert [float(TERMINALS[name](states)[1]) for name in ("nad", "sad", "aad", "gad", "cg")] == [0, 0, 0, 0, 0]
-    assert float(TERMINALS["lam"](states)[1]) == pytest.approx(0.5 / 5)
+    assert [float(Formula.of((name,)).scores(states)[1]) for name in ("nad", "sad", "aad", "gad", "cg")] == [
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
+    assert float(Formula.of(("lam",)).scores(states)[1]) == pytest.approx(0.5 / 5)
 
 
 def test_the_index_of_azar_and_its_rate_weighted_form() -> None:
@@ -116,7 +121,7 @@ def test_a_history_grows_and_tells_its_size() -> None:
     history.note(200, 2.0, True, documents=1)
     assert len(history) == 201
     assert history.states(2.0).documents[200] == 4
-    assert float(TERMINALS["docs"](history.states(2.0))[200]) == 2
+    assert float(Formula.of(("docs",)).scores(history.states(2.0))[200]) == 2
     assert repr(history) == "<History 201 pages, 1 visited, 2 visits>"
 
 

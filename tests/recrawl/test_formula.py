@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from forager.errors import InputError
-from forager.gp.trees import canonical_tree
+from forager.gp.evolve import canonical_tree
 from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.policies import Formula
 from forager.recrawl.terminals import PageStates

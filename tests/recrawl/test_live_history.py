@@ -104,7 +104,7 @@ def test_the_same_archive_twice_changes_nothing(archive: str) -> None:
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear Sir or Madam")
-    with pytest.raises(InputError, match=r"letter\.txt: is no WARC"):
+    with pytest.raises(InputError, match=r"letter\.txt: looks like no WARC"):
         list(histories(str(path)))
 
 
@@ -141,7 +141,7 @@ def test_a_function_learned_beside_the_default_says_nothing_of_when_a_page_has_i
     done = CycleDone(3600.0, "texts: t * X", 2, 1, 0.5, 1.0)
     text = explained(Schedule("learned", "texts: t * X", learned=True, done=done, by_kind=in_use))
     assert text == (
-        "By texts: t * X: n=4 X=1 t=1 → 1.00, rank 3 of 4. Of the pages of its kind seen before, it orders those that "
+        "By t * X: n=4 X=1 t=1 → 1.00, rank 3 of 4. Of the pages of its kind seen before, it orders those that "
         "promise documents enough for a request."
     )
 

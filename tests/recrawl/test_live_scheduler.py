@@ -317,3 +317,38 @@ def test_a_pool_never_holds_a_page_twice_and_wakes_those_that_rested() -> None:
     assert 3 not in pool.pages
     pool.wake(10.0)
     assert sorted(pool.pages.tolist()) == [3, 5, 7]
+
+
+def test_until_machine_code_is_loaded_another_part_of_very_many_pages_is_ranked_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "FEWER", 3)
+    one = scheduler(Expecting([0.5] * 9), groups=[0] * 9)
+    one.candidates.rank(0.0)
+    assert sorted(one.candidates.pools[0].pages.tolist()) == list(range(9))
+    monkeypatch.setattr(candidates, "awaits_code", lambda kernel: True)
+    parts = []
+    for now in (1.0, 2.0, 3.0):
+        one.candidates.rank(now)
+        parts.append(one.candidates.pools[0].pages.tolist())
+    assert [len(part) for part in parts] == [3, 3, 3]
+    assert sorted(page for part in parts for page in part) == list(range(9))
+
+
+def test_until_machine_code_is_loaded_pools_stay_small_and_then_nothing_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "FEWER", 3)
+    pages = Expecting([0.5] * 9, fresh=range(9))
+    pages.date(np.arange(9), np.array([float(9 * day) for day in range(9)]))
+    one = scheduler(pages, groups=[0] * 9)
+    monkeypatch.setattr(candidates, "awaits_code", lambda kernel: True)
+    one.candidates.rank(0.0)
+    one.candidates.pools[0] = Pool(np.array([0]))
+    one.candidates.reveal(np.arange(9), 1.0)
+    assert sorted(one.candidates.pools[0].all.tolist()) == [0, 6, 7, 8]  # those with the latest dates
+    one.candidates.reveal(np.arange(1, 4), 1.0)
+    assert len(one.candidates.pools[0].all) == 6
+    monkeypatch.setattr(candidates, "awaits_code", lambda kernel: False)
+    one.choose(1.0, 0.0)
+    assert sorted(one.candidates.pools[0].all.tolist()) == list(range(9))

@@ -191,14 +191,10 @@ def test_documents_that_all_stood_there_from_the_beginning_teach_nothing(tmp_pat
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"terminals": "some"}, "--terminals some"),
-        ({"fitness": "fame"}, "--fitness fame"),
-        ({"select": "worst"}, "--select worst"),
         ({"k": ["none"]}, "--k none"),
         ({"cycle": "soon"}, "--cycle soon"),
         ({"fitness": "discovery"}, "--documents"),
         ({"train_until": "2022-01-01"}, "--train-until 2022-01-01"),
-        ({"pages": "some"}, "--pages some"),
         ({"warmup": 15}, "too few"),
     ],
 )
@@ -224,6 +220,8 @@ def test_a_long_function_does_not_push_the_charts_aside(log: Path, tmp_path: Pat
     assert f"<span class=formula>{formula}</span>" in text  # in full in the tables,
     assert f"</svg>{formula}</li>" not in text  # not below the charts
     assert text.count("</svg>nad</li>") == 6
+    for figure in ("ChangeRate", "NDCG"):
+        assert text.count(f"<h2>{figure} of the top of the schedule</h2>") == 1  # each chart says what it shows
 
 
 @pytest.mark.parametrize(

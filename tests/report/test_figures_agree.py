@@ -44,7 +44,7 @@ def crawled() -> Crawled:
 
 def _facts(crawled: Crawled) -> dict[str, Any]:
     crawl = crawled.crawl
-    return run_facts(crawled.account, crawl, crawl.world.keeper.skipped)
+    return run_facts(crawled.account, crawl, crawl.world.ingest.skipped)
 
 
 def _watched(crawled: Crawled) -> Watched:
@@ -136,7 +136,9 @@ def test_the_report_shows_the_figures_of_the_statistics(crawled: Crawled) -> Non
     for outcome, count in facts["outcomes"].items():
         assert f"<span class=tag>{outcome} {count:,}</span>" in page
     for side, count in facts["budget"].items():
-        assert re.search(rf"<td>the {side}[^<]*</td><td class=number>[\d,]+</td><td class=number>{count:,}</td>", page)
+        assert re.search(
+            rf"<td>{side.capitalize()}[^<]*</td><td class=number>[\d,]+</td><td class=number>{count:,}</td>", page
+        )
     assert f"{facts['cycles']['change_rate']:.1%} in {facts['cycles']['done']:,} cycles" in page
 
 
@@ -187,10 +189,10 @@ def test_a_killed_crawl_that_goes_on_has_the_figures_of_both_its_lives() -> None
     settings, store = crawl_newsroom(0.0).settings, Mortal()
     first = Crawled(settings).run(3.0, store=store)
     store.is_doomed = True
-    second = Crawled(settings).run(2.0, store=store, start=3.0)
+    second = Crawled(settings).run(4.0, store=store, start=3.0)  # the first two hours have two stories
     assert second.account.stories == len(first.stories) + len(second.stories) > len(first.stories)
     store.is_doomed = False
-    third = Crawled(settings).run(2.0, store=store, start=5.0)
+    third = Crawled(settings).run(2.0, store=store, start=7.0)
     facts, told = third.account.facts(), [*first.stories, *second.stories, *third.stories]
     assert (facts["stories"], facts["visits"]) == (len(told), store.counts().visits)
     assert facts["outcomes"] == dict(sorted(store.counts().outcomes.items(), key=lambda item: (-item[1], item[0])))

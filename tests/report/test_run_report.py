@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,8 @@ import pytest
 
 from forager.cli.app import command
 from forager.core.agent import ReinforcingAgent
-from forager.core.parameters import ForagerSettings, ReinforcingSettings
+from forager.core.fleet import ForagerRecord
+from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.saved import save_agent
 from forager.engine.resume import Schedule
 from forager.engine.scope import Skipped
@@ -161,9 +163,24 @@ async def test_the_report_needs_nobody_and_escapes_everything(run: Path) -> None
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert not re.search(r"""(src|@import|url\()\s*=?["']?http""", page)
     assert "Disallow: /admin/ (line 2)" in page
-    assert "By t * X, in cycles of 15 min." in page and "0.700" in page
+    assert "In force: <code>t * X</code>, in cycles of 15 min." in page and "0.700" in page
     assert "another site" in page and "https://ads.example/2?&lt;b&gt;" in page
     assert page.count("№ ") >= 4  # two foragers, drawn and listed
+
+
+async def test_children_stand_below_their_parents_and_their_parameters_are_folded_up(run: Path) -> None:
+    def born(number: int, parent: int | None, step: float) -> ForagerRecord:
+        above = None if parent is None else ForagerId(parent)
+        return ForagerRecord(ForagerId(number), ForagerKind.WL, above, DAY, 0.0, genes={"weblog.step": step})
+
+    family = [born(0, None, 0.3), born(1, None, 0.3), born(2, 0, 0.4), born(3, 1, 0.3), born(4, 2, 0.5)]
+    reader = await Store.view(run)
+    page = run_report(replace(await read_run(reader), records=family), "run")
+    await reader.close()
+    drawn = re.findall(r'text-anchor="end">№ (\d)</text>', page)
+    assert drawn == ["0", "2", "4", "1", "3"]
+    assert page.count("<details><summary>1 of its own</summary>weblog.step 0.4</details>") == 1
+    assert page.count("as set") == 3
 
 
 def test_the_report_is_written_and_a_bad_place_is_told(

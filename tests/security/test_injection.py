@@ -9,6 +9,7 @@ import pytest
 
 import forager
 from forager.cli.log import CrawlLog
+from forager.cli.options import print_result
 from forager.events import AskedToWait, Fetched, Told
 from forager.output.fields import FIELDS, Row, encodable
 from forager.output.outlet import Mode
@@ -63,6 +64,16 @@ def test_no_address_that_a_page_gives_is_a_script_or_a_file(address: str) -> Non
     page = forager.read(html.encode(), "http://a.example/")
     given = [*(link.url for link in page.links), *filter(None, [page.canonical])]
     assert all(one.startswith("http://a.example/") for one in given)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("json", [False, True])
+def test_no_result_of_a_command_steers_the_terminal(text: str, json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """As that of `forager fetch`, which shows titles and headers, and of `forager robots`, which shows lines of the file."""
+    print_result({"title": text}, lambda: f"title  {text}\nrule   {text}", json=json)
+    told = capsys.readouterr().out
+    assert "rule" in told or json
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", told)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -113,12 +113,15 @@ async def test_the_dashboard_tells_another_origin_nothing_and_changes_nothing() 
             assert answer.status != 101
 
 
-async def test_the_door_with_a_token_leads_to_no_other_site() -> None:
+@pytest.mark.parametrize(
+    "path", ["//evil.example/", "/%5Cevil.example/", "/\\evil.example/", "/\t/evil.example/", "/%0d%0aX:1"]
+)
+async def test_the_door_with_a_token_leads_to_no_other_site(path: str) -> None:
     token = "a-long-enough-secret"
     async with crawling(lively(), dashboard=DashboardSettings(token=token), run=False) as running:
         port = int(running.address.rstrip("/").rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(f"GET //evil.example/?token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        writer.write(f"GET {path}?token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         writer.close()
-        assert "Location: /evil.example/" in head
+        assert "Location: /\r\n" in head or head.split(" ")[1] == "400", head

@@ -14,16 +14,22 @@ import pytest
 
 import forager
 from forager.cli.log import CrawlLog
-from forager.cli.options import LogFormat
+from forager.cli.options import LogFormat, write_whole
 from forager.cli.runner import write_statistics
 from forager.clock import WallClock
+from forager.core.page_row import highest
+from forager.engine.topic import Mark, add_mark
 from forager.errors import ForagerError, OutputError, StoreError
+from forager.kernel import Kernel
+from forager.output.lines import Replacing
 from forager.recrawl.function_file import function_from_text
 from forager.settings import Settings, changed, write_config
 from forager.store.snapshot import taken
 from forager.store.store import Store
 from forager.tape.tape import load_tape
-from forager.warc.writer import repair
+from forager.warc.wacz import pack_wacz
+from forager.warc.writer import index_name, repair
+from tests.faults.test_warc_repair import opened
 from tests.server import Served, serving
 from tests.store.test_upgrade import old  # noqa: F401 - a fixture
 
@@ -61,12 +67,14 @@ async def test_a_link_in_the_place_of_lock_or_database_is_refused(tmp_path: Path
 async def test_no_link_in_a_run_directory_makes_us_write_elsewhere(tmp_path: Path) -> None:
     run = tmp_path / "run"
     victim = linked(run, "config.yaml")
-    for name in ("statistics.json", "crawl.log", "crawl.columns.new", "forager-1.warc.gz.open"):
+    for name in ("statistics.json", "crawl.log", "crawl.columns.new", "forager-1.warc.gz.open", "marks.jsonl"):
         (run / name).symlink_to(victim)
     with pytest.raises(OutputError):
         write_config(Settings(), run)
     with pytest.raises(OutputError):
         write_statistics({}, run)
+    with pytest.raises(OutputError):
+        add_mark(run, Mark("https://a.example/", True))
     log = CrawlLog(quiet=True)
     with log.kept_in(run):
         log.say("event", "text", at=0.0)
@@ -75,6 +83,24 @@ async def test_no_link_in_a_run_directory_makes_us_write_elsewhere(tmp_path: Pat
     await store.close()
     assert repair(run) == []
     assert victim.read_bytes() == VICTIM
+
+
+def test_what_is_written_beside_its_place_first_goes_through_no_link(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    mended = opened(run)
+    closed = mended.with_name(mended.name.removesuffix(".open"))
+    victim = linked(run, index_name(closed).name)
+    for name in ("report.html.tmp", f".stories.parquet.{os.getpid()}.part", "recording.wacz.part"):
+        (run / name).symlink_to(victim)
+    assert [one.path for one in repair(run)] == [closed]
+    assert pack_wacz(run, run / "recording.wacz", now=0.0) == 1
+    write_whole(run / "report.html", "ours")
+    stories = Replacing(run / "stories.parquet")
+    stories.open()
+    stories.write(b"ours")
+    stories.close()
+    assert victim.read_bytes() == VICTIM
+    assert not [path.name for path in run.iterdir() if path.is_symlink()]
 
 
 def test_a_config_with_a_token_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -150,6 +176,16 @@ def test_no_tape_and_no_function_file_is_unpickled(old: Path) -> None:  # noqa: 
     with pytest.raises(ForagerError):
         function_from_text(pickle.dumps(Bomb(harm), protocol=0).decode("latin-1"))
     assert not harm.exists()
+
+
+def test_machine_code_is_kept_where_others_cannot_write() -> None:
+    """Numba unpickles it: whoever writes there might as well change our modules, beside which it usually stands."""
+    assert isinstance(highest, Kernel)
+    highest(np.array([1]))
+    folder = Path(highest.machine()._cache._cache_path)
+    kept = [folder, *folder.glob("page_row*.nb?")]
+    assert len(kept) > 1
+    assert not [path for path in kept if path.stat().st_mode & 0o002 or path.stat().st_uid not in (0, os.getuid())]
 
 
 def test_only_pipes_between_our_own_processes_carry_pickles() -> None:

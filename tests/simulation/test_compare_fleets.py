@@ -98,7 +98,7 @@ def test_whoever_stops_a_comparison_need_not_wait_for_the_rest_of_it(folder: Pat
 def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     arguments = [str(folder), "--kind", "WL", "--kind", "BFS", "--repeats", "2", "--budget", "20/h", "--rewired", "--json",
-                 "--workers", "1", "-q", "-O", str(page)]  # fmt: skip
+                 "--processes", "1", "-q", "-O", str(page)]  # fmt: skip
     ran = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
     assert ran.exit_code == 0
     told_figure = json.loads(ran.stdout)
@@ -119,7 +119,7 @@ def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -
 
 
 def test_compare_fleets_prints_a_table_for_people(folder: Path) -> None:
-    arguments = [str(folder), "--kind", "WL", "--kind", "RL", "--repeats", "1", "--preset", "paper", "--workers", "1"]
+    arguments = [str(folder), "--kind", "WL", "--kind", "RL", "--repeats", "1", "--preset", "paper", "--processes", "1"]
     ran = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
     assert ran.exit_code == 0
     assert "clustering" in ran.output
@@ -131,7 +131,7 @@ def test_compare_fleets_prints_a_table_for_people(folder: Path) -> None:
 def test_a_short_recording_has_a_short_warm_up_and_all_its_figures(tmp_path: Path) -> None:
     tape = paper(days=0.5)
     save(tape, tmp_path / "short")
-    arguments = [str(tmp_path / "short"), "--kind", "WL", "--repeats", "1", "--workers", "1", "-q"]
+    arguments = [str(tmp_path / "short"), "--kind", "WL", "--repeats", "1", "--processes", "1", "-q"]
     ran = CliRunner().invoke(command(compare_fleets), [*arguments, "--json"], catch_exceptions=False)
     told_figure = json.loads(ran.stdout)
     assert told_figure["warm_up_s"] == (tape.end - tape.start) / 4
@@ -180,6 +180,29 @@ def test_budgets_are_read_per_hour() -> None:
     assert [per_hour(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
 
 
+def test_a_budget_may_be_the_pace_of_the_recording(tmp_path: Path) -> None:
+    timed = replace(paper(days=1.0), seconds=np.full(paper(days=1.0).versions, 2.5, np.float32))
+    assert per_hour("recorded", timed) == 1440.0  # 3600 s / 2.5 s
+    with pytest.raises(InputError, match="no download times"):
+        per_hour("recorded", paper(days=1.0))
+    save(timed, tmp_path)
+    arguments = [
+        str(tmp_path),
+        "--kind",
+        "BFS",
+        "--repeats",
+        "1",
+        "--budget",
+        "recorded",
+        "--json",
+        "--processes",
+        "1",
+        "-q",
+    ]
+    said = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
+    assert json.loads(said.stdout)["fleets"][0]["budget"] == 1440.0
+
+
 def test_default_seeds_are_the_largest_pages_of_each_site_at_the_start() -> None:
     builder = TapeBuilder("sites", "url")
     builder.add("https://a.example/small", 0.0, digest=1, links=["https://a.example/x"], kind=Kind.HUB)
@@ -206,6 +229,15 @@ def test_lists_to_which_no_page_leads_are_started_from_too() -> None:
     tape = builder.finish()
     found = [tape.url(seed).removeprefix("https://a.example/") for seed in default_seeds(tape)]
     assert found == ["", "sport", "arts", "late"]
+
+
+def test_no_fleet_starts_at_what_lists_show_elsewhere_on_the_web() -> None:
+    """On tapes whose documents are links, those are read off; a front page's link to some terms of use is no site."""
+    builder = TapeBuilder("front page", "link")
+    builder.add("https://a.example/", 0.0, digest=1, links=["https://b.example/terms"], kind=Kind.HUB)
+    builder.add("https://b.example/terms", 0.0, kind=Kind.ARTICLE)
+    tape = builder.finish()
+    assert [tape.url(seed) for seed in default_seeds(tape)] == ["https://a.example/"]
 
 
 def test_a_tape_without_links_starts_everywhere() -> None:
@@ -283,6 +315,7 @@ def test_figures_are_told_whole_from_a_thousand_on_and_equal_repeats_have_no_spr
         ((19_176, 19_178), "19,177 ± 1"),  # √2
         ((0.1, 0.1, 0.1), "0.1 ± 0"),  # as floats they have a mean of .10000000000000002
         ((0.25, 0.75), "0.5 ± 0.35"),  # √.125
+        ((800.0, 1000.0), "900 ± 141"),  # √20,000, not 1.4e+02
     ):
         row = Given(*values)
         assert told_figure(row, row, "coverage") == shown

@@ -1,8 +1,8 @@
 """A fleet without a recrawl side finds its way, too: it neither locks itself in nor starts at the same few pages for ever."""
 
-import os
 from pathlib import Path
 
+import corpora
 import pytest
 
 from forager.core.parameters import ForagerKind
@@ -14,9 +14,6 @@ from forager.tape.cut import cut_tape
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 
 HOUR = 3600.0
-
-
-RECORDINGS = Path(os.environ.get("FORAGER_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def coverage(folder: Path, identity: str, budget: float, share: float, days: float = 365.0) -> float:
@@ -46,7 +43,7 @@ def test_on_pages_that_hardly_ever_change_it_goes_on_exploring(tmp_path: Path) -
     assert coverage(tmp_path, "text", 15.0, 0.0) > 0.2  # it was 0: no page known seemed worth a request
 
 
-@pytest.mark.skipif(not (RECORDINGS / "ndrtext-html").exists(), reason="no recordings in $FORAGER_DATA")
 def test_on_recorded_teletext_it_finds_about_as_much_as_with_a_recrawl_side() -> None:
-    alone, usual = (coverage(RECORDINGS / "ndrtext-html", "text", 72.0, share, days=6) for share in (0.0, 0.8))
+    pages = corpora.have(lambda: corpora.recording("ndrtext-html"))
+    alone, usual = (coverage(pages, "text", 72.0, share, days=6) for share in (0.0, 0.8))
     assert alone > 0.8 * usual  # it was 0: nothing there is a list, and its weblog held nothing but its seed

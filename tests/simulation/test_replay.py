@@ -1,8 +1,10 @@
 """Replays of a small newspaper: the engine's own steps, honest books, and the same journal for the same seed."""
 
+import gc
 import math
 from dataclasses import replace
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from forager.core.addresses import SHAPES
 from forager.core.judge import RELEVANT, SENT
 from forager.core.parameters import ForagerKind
+from forager.core.profit import profits
 from forager.engine.live_fleet import take_step
 from forager.events import Event, Fetched, Journal, Reinforced, Told, event_line
 from forager.report.account import Account
@@ -79,6 +82,50 @@ def test_the_same_seed_gives_the_same_journal(preset: str) -> None:
     assert journal(1) == journal(1)
     if preset == "paper":  # the default fleet leaves nothing to chance on so small a site
         assert journal(1) != journal(2)
+
+
+def test_never_visited_links_have_a_state_and_a_profit_in_a_replay() -> None:
+    run = replay(paper(days=0.5, every=(0.2, 0.3)), chosen(), budget=5.0)  # more links appear than it may follow
+    run.run()
+    mind = run.shared.mind()
+    (weights, *_) = (one.weights for one in run.agent.foragers.values())
+    waiting = np.flatnonzero((mind.table["visits"] == 0) & (mind.table["met"] > -np.inf))
+    assert len(waiting) > 3
+    assert (mind.rows[mind.table["revealer"][waiting]] > 0).all()  # they have the state of the page that shows them
+    assert (profits(mind, waiting, weights, True) != 0).all() and (mind.prospects[waiting] != 0).all()
+
+
+def test_a_replay_may_begin_with_several_kinds() -> None:
+    run = replay(paper(), chosen("paper", "forager.kinds={WLRL: 3, WL: 2}", "reinforcing.population.most=5"))
+    run.run(3600.0)
+    assert [one.kind for one in run.agent.foragers.values()] == ["WLRL"] * 3 + ["WL"] * 2
+
+
+def test_rl_foragers_start_from_the_pages_that_the_recording_saw_first() -> None:
+    run = replay(paper(), chosen("paper", "forager.kind=RL", "forager.weblog.size=10"))
+    first = np.argsort(run.world.tape.time[run.world.tape.version_start[:-1]], kind="stable")[:10]
+    for each in (True, False):
+        lists = [[url for url, _ in one.weblog.entries] for one in run.agent.foragers.values()]
+        assert len(lists) > 1 and all(sorted(one) == sorted(first.tolist()) for one in lists)
+        if each:
+            run.run(DAY)  # they stay, whatever is found
+
+
+@pytest.mark.parametrize("turns", ["fixed", "random"])
+def test_foragers_take_turns_in_a_fixed_or_a_random_order(turns: str) -> None:
+    events: list[Event] = []
+    sizes = [f"reinforcing.population.{name}=4" for name in ("first", "least", "most")]
+    settings = chosen("paper", f"reinforcing.turns={turns}", *sizes)
+    replay(paper(), settings, budget=600.0, journal=Journal([events.append])).run(DAY)
+    by = [event.by for event in events if isinstance(event, Fetched)]
+    slices = [one for one, before in zip(by, [NOBODY, *by], strict=False) if one != before]
+    if turns == "fixed":
+        assert slices[:12] == [0, 1, 2, 3] * 3
+    else:
+        # the last of a round may be the first of the next, whose slices then are one: follow rounds as they were drawn
+        assert len({tuple(slices[at : at + 4]) for at in range(0, 80, 4)}) > 5
+        counts = np.bincount(by)
+        assert counts.max() < 1.2 * counts.min()  # still, everybody has as many slices
 
 
 def test_the_journal_tells_what_the_account_counts() -> None:
@@ -266,6 +313,18 @@ def test_figures_of_an_empty_replay_are_nan_not_errors() -> None:
     run = replay(ticker(), chosen("paper"))
     assert math.isnan(run.figures().freshness)
     assert math.isnan(run.figures().efficiency.download)
+
+
+def test_the_memory_of_a_replay_is_free_once_nobody_has_it() -> None:
+    run = replay(ticker(), chosen(), budget=60.0)
+    run.run(run.clock.time + HOUR)
+    pages = ref(run.shared.visits)
+    gc.disable()  # the collector of cycles would come too late: the next replay needs that memory
+    try:
+        del run
+        assert pages() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("preset", ["", "paper"])

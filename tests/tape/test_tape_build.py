@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from forager.errors import InputError
-from forager.tape.build import EMPTY, TapeBuilder
+from forager.tape.build import EMPTY, TapeBuilder, version_rows
 from forager.tape.tape import KINDS, Tape, load_tape, save
 from forager.terms import Kind
 
@@ -45,11 +45,14 @@ def test_columns_give_the_same_tape_as_single_versions() -> None:
     ids = builder.numbers(["http://e.org/", "http://e.org/b", "http://e.org/a"])
     sets = builder.link_sets(np.array([0, 0, 0, 2, 2]), np.array([1, 2, 1, 2, 1]), 3)
     builder.add_many(
-        ids[[0, 2, 0]],
-        np.array([20.0, 5.0, 10.0]),
-        digests=np.array([2, 3, 1], np.uint64),
-        published=np.array([np.nan, 4.0, np.nan]),
-        link_sets=sets,
+        version_rows(
+            3,
+            owner=ids[[0, 2, 0]],
+            time=np.array([20.0, 5.0, 10.0]),
+            digest=np.array([2, 3, 1], np.uint64),
+            published=np.array([np.nan, 4.0, np.nan]),
+            link_set=sets,
+        )
     )
     builder.name_kind(0, Kind.HUB)
     builder.name_kind(2, Kind.ARTICLE)

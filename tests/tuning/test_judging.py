@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.settings import Settings
+from forager.settings import Settings, changed_keys
 from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, balance, goals_named
 from forager.tuning.held_out import (
@@ -14,9 +14,9 @@ from forager.tuning.held_out import (
     lucks_to,
     paired_interval,
 )
-from forager.tuning.space import Point, changed_keys
+from forager.tuning.space import Point
 from forager.tuning.study import Trial
-from tests.tuning.fake_course import figures, late, orders, replays
+from tests.tuning.fake_split import figures, late, orders, replays
 
 BASE = Settings()
 LATE = (GOALS["late"],)

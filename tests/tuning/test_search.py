@@ -21,10 +21,10 @@ from forager.tape.tape import Tape, load_tape
 from forager.tuning.goals import GOALS
 from forager.tuning.search import search
 from forager.tuning.space import Space, paper
-from forager.tuning.study import JOURNAL, START, Split, Study, Trial, check_terms, claim, laid_out
+from forager.tuning.study import JOURNAL, START, Split, Study, Trial, check_terms, claim, split_tape
 from tests.simulation.small_tape import DAY, HOME, HOUR
 from tests.simulation.small_tape import paper as paper_tape
-from tests.tuning.fake_course import SPACE, figures, late, orders
+from tests.tuning.fake_split import SPACE, figures, late, orders
 
 BASE = Settings()
 
@@ -35,12 +35,12 @@ def tape() -> Tape:
 
 
 @pytest.fixture(scope="module")
-def course(tape: Tape, tmp_path_factory: pytest.TempPathFactory) -> Split:
-    return laid_out(tape, tmp_path_factory.mktemp("course"), BASE, held_out=0.5, budget=20.0)
+def split(tape: Tape, tmp_path_factory: pytest.TempPathFactory) -> Split:
+    return split_tape(tape, tmp_path_factory.mktemp("split"), BASE, held_out=0.5, budget=20.0)
 
 
-def test_the_training_tape_holds_nothing_of_the_held_out_time(tape: Tape, course: Split) -> None:
-    training = load_tape(course.training.tape)
+def test_the_training_tape_holds_nothing_of_the_held_out_time(tape: Tape, split: Split) -> None:
+    training = load_tape(split.training.tape)
     assert training.time.max() < 2 * DAY == training.end
     assert training.versions == np.count_nonzero(tape.time < 2 * DAY)
 
@@ -59,8 +59,8 @@ def test_whatever_happens_later_the_training_tape_is_the_same(tape: Tape) -> Non
                for it in fields(Tape) if it.init)  # fmt: skip
 
 
-def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, course: Split) -> None:
-    held = load_tape(course.held_out.tape)
+def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, split: Split) -> None:
+    held = load_tape(split.held_out.tape)
     assert (held.start, held.end) == (2 * DAY, 4 * DAY)
     for url in range(held.pages):
         shown = held.time[held.version_start[url] : held.version_start[url + 1]]
@@ -68,9 +68,9 @@ def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, cours
         assert np.count_nonzero(shown <= 2 * DAY) == min(1, np.count_nonzero(before <= 2 * DAY))
 
 
-def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tape: Tape, course: Split) -> None:
-    part = replay_of(load_tape(course.training.tape), course.training.job(BASE, 3))
-    plan = ReplayPlan(20.0, course.training.seeds, end=2 * DAY)
+def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tape: Tape, split: Split) -> None:
+    part = replay_of(load_tape(split.training.tape), split.training.job(BASE, 3))
+    plan = ReplayPlan(20.0, split.training.seeds, end=2 * DAY)
     whole = Replay(tape, plan, BASE.crawl, BASE.forager, BASE.reinforcing,
                    revisit_after=BASE.visits.revisit_after, seed=3)  # fmt: skip
     part.run()
@@ -80,29 +80,29 @@ def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tap
     assert part.account.downloads == whole.account.downloads
 
 
-def test_a_replay_in_slices_is_the_replay_at_once(course: Split) -> None:
-    *early, last = course.training.watched(BASE, 5, Player())
-    whole = replay_of(load_tape(course.training.tape), course.training.job(BASE, 5))
+def test_a_replay_in_slices_is_the_replay_at_once(split: Split) -> None:
+    *early, last = split.training.watched(BASE, 5, Player())
+    whole = replay_of(load_tape(split.training.tape), split.training.job(BASE, 5))
     whole.run()
-    assert last == whole.figures(warm_up=course.training.warm_up)
+    assert last == whole.figures(warm_up=split.training.warm_up)
     assert len(early) == 1  # two days
     assert 0 < early[0].efficiency.downloaded < last.efficiency.downloaded
 
 
-def test_both_parts_start_from_the_same_pages(course: Split) -> None:
-    assert course.held_out.seeds == course.training.seeds == (HOME,)
+def test_both_parts_start_from_the_same_pages(split: Split) -> None:
+    assert split.held_out.seeds == split.training.seeds == (HOME,)
 
 
-def test_news_of_the_first_half_day_does_not_count(course: Split) -> None:
-    assert course.training.warm_up == 12 * HOUR
-    *_, last = course.training.watched(BASE, 5, Player())
+def test_news_of_the_first_half_day_does_not_count(split: Split) -> None:
+    assert split.training.warm_up == 12 * HOUR
+    *_, last = split.training.watched(BASE, 5, Player())
     assert last.delay.stories == 35 + 23  # hours 13 to 47 in one section; 13.5, 15, … 46.5 in the other
 
 
 def test_a_tape_that_is_too_short_is_told(tmp_path: Path) -> None:
     # half a day, of which three hours are warm-up: articles at 4, 6, 8, 10 h and at 6, 9 h
     with pytest.raises(InputError, match="its first part has 6 new stories after the warm-up, at least 20"):
-        laid_out(paper_tape(days=1.0), tmp_path, BASE, held_out=0.5, budget=20.0)
+        split_tape(paper_tape(days=1.0), tmp_path, BASE, held_out=0.5, budget=20.0)
 
 
 def test_states_squeezed_anew_are_those_of_another_scale(tape: Tape) -> None:

@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, setting_leaves, setting_value
+from forager.settings import PRESETS, Settings, changed_keys, setting_leaves, setting_value
 from forager.tuning.space import (
     AT_MOST,
     USUAL,
     OneOf,
     Range,
     Space,
-    changed_keys,
     narrowed,
     paper,
     plain,

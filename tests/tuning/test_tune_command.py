@@ -16,17 +16,17 @@ from forager.cli.app import run
 from forager.cli.tune import verdict
 from forager.errors import Exit
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.settings import Settings, load_settings
+from forager.settings import Settings, changed_keys, load_settings
 from forager.tape.tape import save
 from forager.tuning.goals import GOALS
 from forager.tuning.held_out import Chosen, judge_held_out
 from forager.tuning.report import tuned_yaml, tuning_report
 from forager.tuning.search import Tuning, TuningOutcome, Wishes
-from forager.tuning.space import Point, Space, changed_keys
+from forager.tuning.space import Point, Space
 from forager.tuning.study import JOURNAL, Study
 from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
-from tests.tuning.fake_course import figures, orders, replays
+from tests.tuning.fake_split import figures, orders, replays
 
 ROOT = Path(__file__).parents[2]
 BASE = Settings()
@@ -233,7 +233,7 @@ def test_the_space_is_shown_as_the_file_that_narrows_it(capsys: pytest.CaptureFi
         ([], Exit.INPUT, "which recording?"),
         (["nowhere"], Exit.INPUT, "nowhere: neither a tape"),
         (["TAPE", "--for", "delays"], Exit.INPUT, "--for delays: no such goal; did you mean delay?"),
-        (["TAPE", "-O", "no/such/tuned.yaml"], Exit.OUTPUT, "no/such/tuned.yaml: cannot be written"),
+        (["TAPE", "-O", "no/such/tuned.yaml"], Exit.OUTPUT, "no/such/tuned.yaml: there is no directory no/such"),
         (["TAPE", "-O", "tuned.txt"], Exit.OUTPUT, "ends in .yaml (settings) or .html (report)"),
         (["TAPE", "--space", "none.yaml"], Exit.INPUT, "none.yaml: cannot be read"),
         (["TAPE", "--held-out", "90%", "-q"], Exit.INPUT, "too short to tune on: its first part has 12 new stories"),

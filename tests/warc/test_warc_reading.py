@@ -257,9 +257,13 @@ def test_records_without_a_web_address_date_or_answer_do_not_become_captures(tmp
     assert len(found) == 2
 
 
-def test_false_fields_of_our_own_are_named_as_broken(tmp_path: Path) -> None:
-    forged = record(http(b"x"), "Forager-Asked: soon", "Forager-Took: 1", "Forager-Outcome: fetched")
-    (found,) = captures([saved(tmp_path / "a.warc", forged)])
+@pytest.mark.parametrize(
+    ("asked", "took"),
+    [("soon", "1"), ("nan", "1"), ("inf", "1"), ("-inf", "1"), ("1e300", "1"), ("1e9", "nan"), ("1e9", "-1")],
+)
+def test_false_fields_of_our_own_are_named_as_broken(tmp_path: Path, asked: str, took: str) -> None:
+    ours = (f"Forager-Asked: {asked}", f"Forager-Took: {took}", "Forager-Outcome: fetched", "Forager-Wire-Bytes: 1")
+    (found,) = captures([saved(tmp_path / "a.warc", record(http(b"x"), *ours))])
     assert isinstance(found, Broken)
 
 

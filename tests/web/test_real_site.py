@@ -6,7 +6,6 @@ server's log must then show each of them asked for exactly once, and the stored 
 
 import asyncio
 import mimetypes
-import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Outcome, Url, UrlId
-from tests.corpora import CorpusMissing, documentation_site, have
+from tests.corpora import CorpusMissing, documentation_site, have, recording
 from tests.server import LOOPBACK, Served, serving
 
 NOT_PAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".css", ".js", ".zip", ".gz", ".pdf", ".ogg", ".mid")
@@ -33,15 +32,10 @@ NOT_PAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".css", ".js", ".z
 
 def wikispeedia() -> Path:
     """The recorded encyclopedia, if somebody has unpacked it."""
-    places = [os.environ.get("FORAGER_DATA", ""), str(Path(__file__).parents[3] / "shared" / "data")]
-    for place in places:
-        folder = Path(place, "wikispeedia")
-        start = (
-            next(iter(sorted(folder.rglob("index.htm*"), key=lambda path: len(path.parts))), None) if place else None
-        )
-        if start is not None:
-            return start
-    raise CorpusMissing("no unpacked wikispeedia in $FORAGER_DATA")
+    pages = sorted(recording("wikispeedia").rglob("index.htm*"), key=lambda path: len(path.parts))
+    if not pages:
+        raise CorpusMissing("no unpacked wikispeedia in $FORAGER_DATA")
+    return pages[0]
 
 
 def documentation() -> Path:

@@ -12,7 +12,7 @@ function frame(place, label, height = HEIGHT) {
 }
 
 function timeAxis({ chart, across, height }, from, to) {
-  const long = to - from > 172800, steps = across < 360 ? 2 : 4;
+  const long = to - from > 86400, steps = across < 360 ? 2 : 4;
   for (let step = 0; step <= steps; step++) {
     const time = from + ((to - from) * step) / steps;
     const anchor = step === 0 ? "start" : step === steps ? "end" : "middle";
@@ -26,9 +26,10 @@ function line({ chart, right }, y, text) {
     svg("text", { class: "axis", x: LEFT - 6, y: y + 4, "text-anchor": "end" }, text));
 }
 
+/** The top of an axis of counts, so that its middle is a count as well. */
 function nice(most) {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, most)));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? most;
+  return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= Math.max(2, most));
 }
 
 /** Bars of one series with a line of the running total of another. */

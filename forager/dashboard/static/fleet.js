@@ -62,7 +62,8 @@ async function show() {
 export async function refresh() {
   const facts = await ask("/api/fleet");
   headline.textContent = `${facts.alive} alive, ${facts.born} born, ${facts.deleted} deleted. ` +
-    `A forager multiplies at a score of ${facts.multiply_at} and is deleted below ${facts.delete_below}.`;
+    `A forager multiplies at a score of ${facts.multiply_at} and is deleted below ${facts.delete_below}` +
+    (facts.beyond_chance ? "; after many downloads it takes more, as chance alone gives more." : ".");
   table.update(facts.foragers);
   tree.replaceChildren(facts.foragers.length ? family(tree, facts.foragers, facts.now, "Lives of the foragers over time") : empty("No forager is out yet."));
   const drawn = facts.foragers.filter((one) => one.scores.length > 1);

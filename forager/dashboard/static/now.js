@@ -9,6 +9,7 @@ const delayChart = el("div", { class: "plot" });
 const countChart = el("div", { class: "plot" });
 const coverChart = el("div", { class: "plot" });
 const coverNote = el("p", { class: "note" }, "What appeared, and what of it was found.");
+const countNote = el("p", { class: "note" }, "Bars: requests; line: stories so far.");
 let stories = [], covered = null;
 
 const storyTable = new Table([
@@ -61,7 +62,7 @@ export function build() {
     el("div", { class: "trio" },
       section("Delay", "From publication to fetch; line: running median.", delayChart),
       section("Coverage", null, coverNote, coverChart),
-      section("Stories and requests", "Bars: requests; line: stories so far.", countChart)),
+      section("Stories and requests", null, countNote, countChart)),
     section("Stories", null, storyTable.element),
     el("div", { class: "pair" },
       section("Budgets", "Requests of the last hour against what politeness allows.", hostTable.element),
@@ -76,6 +77,8 @@ function show(figures) {
     ["Median delay", span(figures.delay_median), figures.delay_p90 ? `nine in ten within ${span(figures.delay_p90)}` : null],
     ["Coverage", covered?.share === null || covered === null ? "–" : percent(covered.share, 1), "found of what appeared"],
     ["Cost", figures.requests_per_story ?? "–", "requests per story"],
+    ...(figures.on_topic || figures.off_topic || figures.cannot_tell
+      ? [["On topic", count(figures.on_topic), `${count(figures.off_topic)} off topic, not told; of ${count(figures.cannot_tell)} it cannot tell yet`]] : []),
     ["Requests", count(figures.requests), rate === null || rate === undefined ? null : `${rate < 10 ? rate : count(Math.round(rate))} per second`],
     ["Unchanged", percent(figures.unchanged, figures.requests), `of requests; ${bytes(figures.wire_bytes)} in`],
     ["Foragers", count(figures.alive), figures.born ? `${figures.born} born, ${figures.deleted} deleted` : null],
@@ -101,7 +104,8 @@ export async function refresh() {
   covered = facts.coverage;
   show(facts.figures);
   take(facts.stories);
-  coverNote.textContent = `Found (green) of ${covered.of}.`;
+  coverNote.textContent = `Bars of ${span(covered.width)}: found (green) of ${covered.of}.`;
+  countNote.textContent = `Bars of ${span(facts.timeline.width)}: requests; line: stories so far.`;
   coverChart.replaceChildren(...plot(covered.start, () => [coverage(coverChart, covered, "Stories that appeared and that were found, over time")]));
   hostTable.update(facts.hosts);
   requestTable.update(facts.requests);

@@ -27,7 +27,7 @@ export async function refresh() {
     el("h1", {}, foreign(facts.title || short(facts.url))),
     el("p", { class: "address" }, outward(facts.url)),
     el("dl", { class: "facts" }, ...answers(facts)),
-    facts.topic ? marks() : null,
+    facts.topic && facts.versions ? marks() : null,
     section("Versions", `${count(facts.versions)} stored; what changed is marked against the one before.`,
       facts.editions.length ? facts.editions.map(edition) : empty("None yet.")),
     section("How it was found", null, el("ol", { class: "trail" }, facts.found.map(step))),

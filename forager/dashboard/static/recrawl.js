@@ -56,9 +56,10 @@ export async function refresh() {
   rule.replaceChildren(...[
     ["Policy", el("strong", {}, facts.policy)],
     ["Formula", el("code", {}, facts.formula)],
-    ["From", facts.from ?? "–"],
+    ["From", facts.from === "forager/functions" ? "Forager itself (forager/functions)" : facts.from ?? "–"],
     ["In words", facts.meaning],
-    ["Fitness", best ? `${best.fitness} ${figure(best.new)} on held-out pages, learned from ${count(best.visits)} visits at ${moment(best.at)}; the one before had ${figure(best.old)}` : "not learned, so not measured beforehand; see the cycles"],
+    ["Lessons", best ? `${best.fitness} ${figure(best.new)} where it had not learned, from ${count(best.visits)} visits at ${moment(best.at)}; the one before had ${figure(best.old)}`
+      : facts.learned.length ? `${facts.learned.length} in this run, none clearly better: the function stays` : "none in this run so far"],
     ["Share", `${percent(facts.share, 1)} of the requests to each host; ${count(facts.turns.recrawl)} so far, the fleet ${count(facts.turns.fleet)}`],
     ["Thrift", `pages that promise less than ${facts.least_worth} new documents get at most ${percent(facts.explore, 1)} of the downloads`],
     ["Cycle", span(facts.cycle)],

@@ -1,4 +1,4 @@
-"""A course without replays: figures by formula, so that a search takes no time and its best is known."""
+"""A split without replays: figures by formula, so that a search takes no time and its best is known."""
 
 import itertools
 import math
@@ -62,7 +62,7 @@ def orders(
     goals: Sequence[Goal] = (GOALS["late"],),
     space: Space = SPACE,
 ) -> Orders:
-    """A search on the fake course."""
+    """A search on the fake split."""
     part: TapePart = FakePart(formula)  # type: ignore[assignment]
     return Orders(folder, (part,), (1,), space, tuple(goals), 1.0, 1)
 
