@@ -233,11 +233,11 @@ def _usage_line(error: Any) -> str:
 def _end(error: ForagerError, *, at_once: bool = False) -> None:
     """Tells an error in one line, in which text of files cannot steer the terminal, and ends the process.
 
-    If the disk failed or tasks were running, at once: a library that finds its objects still in use while Python is taken
+    If a disk failed or tasks were running, at once: a library that finds its objects still in use while Python is taken
     down, as they sometimes are then, would write many lines about it.
     """
     sys.stderr.write(f"forager: {shown(str(error), LONGEST)}\n")
-    if at_once or error.exit is Exit.STORE:
+    if at_once or error.exit in (Exit.STORE, Exit.OUTPUT):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(error.exit)

@@ -52,7 +52,7 @@ _EXTENSION = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
 def canonical(url: str, base: str | None = None) -> Url | None:
     """The canonical form of a URL, resolved against `base` if given; None if it is no usable http(s) URL."""
-    return _plain(url, "") or _resolve(url, None if base is None else _parsed(base))
+    return _plain(url, "") or _resolve(url, base)
 
 
 def host(url: Url) -> str:
@@ -113,7 +113,7 @@ class Joiner:
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
         self._memo = memo if memo is not None else UrlMemo()
-        self._base = _parsed(base)
+        self._base = base if _parsed(base) is not None else None
         origin = _ORIGIN.match(base)
         self._known = self._memo.of(base if origin is None else origin[0])
         self.recall = self._known.get
@@ -154,11 +154,13 @@ def _parsed(url: str) -> can_ada.URL | None:
         return None
 
 
-def _resolve(raw: str, base: can_ada.URL | None) -> Url | None:
+def _resolve(raw: str, base: str | None) -> Url | None:
+    """What a parser makes of it. No object of the parser outlives the call: its library complains of those at exit."""
     if len(raw) > LONGEST:
         return None
+    start = None if base is None else _parsed(base)
     try:
-        parsed = can_ada.parse(raw) if base is None else base + raw
+        parsed = can_ada.parse(raw) if start is None else start + raw
     except (ValueError, TypeError):
         return None
     if parsed.has_credentials():
