@@ -1,7 +1,6 @@
 """The command line: its verbs, and how each of them ends."""
 
 import importlib
-import os
 import signal
 import sys
 import threading
@@ -212,7 +211,7 @@ def run(arguments: list[str] | None = None) -> Any:
             raise
         first = first_error(known)
         assert isinstance(first, ForagerError)
-        _end(first, at_once=True)
+        _end(first)
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)
@@ -230,15 +229,7 @@ def _usage_line(error: Any) -> str:
     return f"{path}: {said}{' ' if said.endswith('?') else '; '}see {path} --help\n"
 
 
-def _end(error: ForagerError, *, at_once: bool = False) -> None:
-    """Tells an error in one line, in which text of files cannot steer the terminal, and ends the process.
-
-    If a disk failed or tasks were running, at once: a library that finds its objects still in use while Python is taken
-    down, as they sometimes are then, would write many lines about it.
-    """
+def _end(error: ForagerError) -> None:
+    """Tells an error in one line, in which text of files cannot steer the terminal, and ends the process."""
     sys.stderr.write(f"forager: {shown(str(error), LONGEST)}\n")
-    if at_once or error.exit in (Exit.STORE, Exit.OUTPUT):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(error.exit)
     sys.exit(error.exit)
