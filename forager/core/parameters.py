@@ -1,8 +1,8 @@
-"""Settings of foragers, of the reinforcing agent and of the focus. Every reconstructed choice and every change against
-the paper is one of them.
+"""The settings of foragers, reinforcing agent and focus. Each choice that the paper leaves open, and each change to the
+paper, is one of them.
 
-The defaults are the changed fleet that replays of recorded sites recommend; `PAPER_FORAGER` and `PAPER_AGENT` are the
-changes for the paper's mode. Coverage figures are from one such replay at equal budgets.
+The defaults are the changed fleet that did best in replays of recorded sites; `PAPER_FORAGER` and `PAPER_AGENT` change
+them to the paper's mode. Coverage figures come from one such replay at equal budgets.
 """
 
 from collections.abc import Mapping
@@ -238,14 +238,14 @@ class ForagerSettings:
 
     @property
     def wants_states(self) -> bool:
-        """Whether anybody asks for states: who learns long-term profit, or orders links by it."""
+        """Whether states are needed: to learn long-term profit, or to order links by it."""
         if self.kind is ForagerKind.BFS:
             return False
         return self.order == "profit" or any(kind.learns_profit for kind in (self.kinds or [self.kind]))
 
     @property
     def foresees(self) -> bool:
-        """Whether long-term profit is to say which links never followed the recrawl cycle takes first."""
+        """Whether long-term profit tells the recrawl cycle which unvisited links to visit first."""
         return self.wants_states and self.order == "expectation" and self.profit.learn == "arrivals"
 
     @property
@@ -255,17 +255,17 @@ class ForagerSettings:
 
     @property
     def first_kinds(self) -> list[ForagerKind]:
-        """One for each forager that the settings name; none: as many of `kind` as the population begins with."""
+        """The kinds of the first foragers, one entry each; empty if `kind` alone decides."""
         return [kind for kind, count in self.kinds.items() for _ in range(count)]
 
 
 class Bounds(NamedTuple):
-    """Between which values a setting may move."""
+    """The range of a setting."""
 
     low: float
     high: float
     log: bool = False
-    """Factors count, not differences."""
+    """The setting changes by factors, not by differences."""
     whole: bool = False
 
 
@@ -279,10 +279,11 @@ INHERITED: Mapping[str, Bounds] = {
     "profit.discount": Bounds(0.3, 0.99),
     "profit.rate": Bounds(0.003, 0.5, log=True),
 }
-"""The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds.
+"""The settings that each forager has of its own and a child inherits; `tune` keeps to the same ranges.
 
-Not `breadth`: what a crawl looks for is its user's to say (`crawl.aim`). Foragers that inherited it turned to tickers and busy
-lists, which score best, and found lasting texts and the documents of quiet lists later."""
+Not `breadth`, because the user decides what a crawl looks for (`crawl.aim`). Foragers that inherited it turned to
+tickers and busy lists, which score best, and found lasting texts and the documents of quiet lists later.
+"""
 
 
 _ALL: Mapping[str, float | str] = {"crawl.least_worth": 0.0}  # spend every request that is allowed
@@ -294,7 +295,7 @@ AIMS: Mapping[str, Mapping[str, float | str]] = {
     "lasting": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.45},
     "freshness": {**_BY_HAND, "forager.expectation.breadth": 0.0, "forager.expectation.text_breadth": 0.8},
 }
-"""The settings for what known pages are looked at again for, by dotted name; chosen on the first halves of recordings."""
+"""The settings for each value of `crawl.aim`, by dotted name; chosen on the first halves of recordings."""
 
 
 PAPER_FORAGER: Mapping[str, object] = {
@@ -316,7 +317,7 @@ PAPER_FORAGER: Mapping[str, object] = {
     "profit.normalised": False,
     "states.shape": False,
 }
-"""The values of `ForagerSettings` that make the paper's mode, by dotted name; all others stay."""
+"""The changes to `ForagerSettings` that make the paper's mode, by dotted name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +405,7 @@ PAPER_AGENT: Mapping[str, object] = {
     "scores.relative": False,
     "mutation": 0.0,
 }
-"""The values of `ReinforcingSettings` that make the paper's mode, by dotted name; all others stay."""
+"""The changes to `ReinforcingSettings` that make the paper's mode, by dotted name."""
 
 
 @dataclass(frozen=True, slots=True)
