@@ -9,14 +9,16 @@ from forager.gp.gp_settings import Terminals
 from forager.units import Count, Positive, Share
 
 LEARNED = "learned"
-"""The default of `crawl.policy`: by the functions that come with the program, and what the crawl learns from then on."""
+"""The default of `crawl.policy`: the functions that come with the program, and those that the crawl learns from then
+on.
+"""
 WORTH = "worth"
 """The hand-made rule: by the new documents expected of a visit."""
 NAMES = (
     *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
     *("azar", "azar-rate", "breadth", "t2", "adaptive"),
 )
-"""The other policies that have a name."""
+"""The other named policies."""
 
 
 @dataclass(frozen=True, slots=True)
