@@ -1,9 +1,9 @@
-"""What an address says of a page before the first visit: its form, which other pages share, the date in it, and marks for
-its state.
+"""Reads what an address tells of a page before the first visit: its form, the date in it, and marks for its state.
 
-The *form* of an address is its host and path without what differs from page to page: `/2026/11/17/a-storm-is-coming/`
-is `/#/#/#/-`, `/tag/storm/feed/` is `/tag/*/*`, `/news?page=2` is `/news?page`. Pages of one form mostly come from one
-template of the site, and so are alike: what some of them were is a good guess for the others.
+The *form* of an address is its host and path with the parts that differ from page to page replaced:
+`/2026/11/17/a-storm-is-coming/` becomes `/#/#/#/-`, `/tag/storm/feed/` becomes `/tag/*/*`, `/news?page=2` becomes
+`/news?page`. Pages with the same form usually come from the same template and are alike, so what some of them turned
+out to be is a good guess for the others.
 """
 
 import re
@@ -17,23 +17,23 @@ from forager.arrays import FloatArray, IntArray
 from forager.terms import Url
 
 _SLUG = re.compile(r"[^\W\d_]*\d|(?:[^\W_]+[-_+.,]){2,}[^\W_]")
-"""A name of a single page: with a number, or of three words and more."""
+"""The name of a single page: it holds a number, or at least three words."""
 _DAY = re.compile(r"/((?:19|20)\d\d)(?:[/-](\d\d?)(?:[/-](\d\d?))?)?(?=/|-|$)")
 _ZONES = timedelta(hours=14)
-"""About how long after the end of a day in UTC it ends in the last time zone."""
+"""Roughly how many seconds after the end of a day in UTC that day ends in the last time zone."""
 _LONGEST = 24
-"""Maximum number of characters of a word; longer ones name a single page."""
+"""Maximum number of characters of a word; anything longer names a single page."""
 
 MARKS, SHAPES = 6, 256
-"""Marks of an address, and numbers that a mark may have; 0 stands for nothing known."""
+"""The number of marks of an address, and of values that a mark can have; 0 means that nothing is known."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\d+")
 _LONG = 3
-"""Words in the last part of an address from which on it is a headline."""
+"""Number of words from which on the last part of an address is taken for a headline."""
 
 
 class Forms:
-    """Gives pages with the same form of address the same number: that of the first of them."""
+    """Gives all pages whose addresses have the same form one number: that of the first such page."""
 
     def __init__(self) -> None:
         self._first: dict[str, int] = {}
@@ -43,7 +43,9 @@ class Forms:
         return f"<Forms: {len(self._first)} of {self.count} addresses>"
 
     def add(self, urls: Iterable[Url]) -> tuple[IntArray, FloatArray]:
-        """For the next addresses: the first page of the same form, and the latest possible time of publication, or nan."""
+        """Registers the next addresses; returns for each the first page of the same form, and the latest possible time
+        of publication (nan if the address has no date).
+        """
         places, latest = [], []
         for url in urls:
             places.append(self._first.setdefault(form_of(url), self.count))
@@ -62,12 +64,14 @@ def form_of(url: Url) -> str:
 
 
 def names_one_page(form: str) -> bool:
-    """Whether addresses of a form end in a name or number of a single page."""
+    """Whether addresses of this form end in the name or number of a single page."""
     return form.partition("?")[0].rpartition("/")[2].partition(".")[0] in ("-", "#")
 
 
 def _form(part: str) -> str:
-    """`#` for a number, `-` for what names one page, `*` for any other word; the ending is kept."""
+    """The form of one part of a path: `#` for a number, `-` for the name of a single page, `*` for any other word. A
+    file extension is kept.
+    """
     name, dot, ending = part.rpartition(".")
     if not dot or len(ending) > 5:
         name, ending = part, ""
@@ -76,7 +80,7 @@ def _form(part: str) -> str:
 
 
 def latest_of(url: Url) -> float:
-    """The end of the day, month or year in an address, in the last time zone; nan if there is none."""
+    """The end of the day, month or year in an address, in the last time zone; nan if there is no date."""
     found = _DAY.search(url)
     if found is None:
         return np.nan
@@ -94,11 +98,11 @@ def latest_of(url: Url) -> float:
 
 
 def address_marks(url: str, anchor: str | None = None, region: str = "") -> list[int]:
-    """What the shape of an address, and the link to it where it is known, tell of a page never seen.
+    """Describes a page that nobody has visited, by the shape of its address and, if known, of the link to it.
 
-    Site and section; site, depth and ending; its form; the template of its last part, in which numbers
-    keep their first digit and length, and headlines their length alone; the same without the site, so that sites learn
-    from each other; the length of the anchor and where the link stands on its page.
+    The marks are: site and section; site, depth and file extension; the form; the template of the last part, in which
+    numbers keep their first digit and their length, and headlines only their length; the same without the site, so that
+    sites learn from each other; the length of the anchor, and where on its page the link stands.
     """
     host, _, rest = url.partition("://")[2].partition("/")
     path, _, query = rest.partition("?")

@@ -1,13 +1,14 @@
-"""The reinforcing agent runs the steps of foragers, judges what they send, scores, multiplies and deletes them
+"""The reinforcing agent: runs the steps of foragers, judges what they send, scores, multiplies and deletes them
 (Alg 7, 8, 9).
 
-It never waits. Foragers may take turns, with a time slice each as in the paper, or all run at once: the same code.
+The agent never waits. Foragers may take turns with time slices, as in the paper, or run at the same time; the code is
+the same.
 
-    step = agent.choose(forager, now, shared)               decide
+    step = agent.choose(forager, now, shared)                      decide
     sightings = …visit step.url, then its links if step.links…
     earned = agent.see(forager, step, sightings, now, shared)      judge and learn; once per step
 
-In a replay one loop makes the same moves over the arrays of `Flock`.
+In a replay, a kernel does the same with the arrays of `Flock`.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ from forager.kernel import awaits_code, inner
 from forager.terms import NOBODY, ForagerId, UrlId
 
 LEADS = 300
-"""Number of links among which plain Python chooses in some 10 ms."""
+"""Number of links from which plain Python can choose in about 10 ms."""
 
 
 @inner
@@ -50,7 +51,7 @@ def take_look(
     links: IntArray,
     now: float,
 ) -> int:
-    """Take in a look of the recrawl cycle at a page; what became of its document, 0 if it shows none."""
+    """Processes a look of the recrawl cycle at a page; returns what became of its document, 0 if it shows none."""
     slot = begin_look(rules, mind, fleet, seen.url, 1)
     became = send_for(rules, mind, fleet, slot, seen.url, seen, revealer, links, now)
     found = 1 if became & RELEVANT else 0
@@ -61,7 +62,7 @@ def take_look(
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A forager got a child."""
+    """A forager had a child."""
 
     parent: ForagerId
     child: ForagerId
@@ -87,7 +88,7 @@ class ReinforcingAgent:
         seed: int,
         on_topic: Callable[[int], bool] | None = None,
     ) -> None:
-        """`on_topic` returns whether a version fits the topic of the crawl; None: every topic counts."""
+        """`on_topic` returns whether a version is on the topic of the crawl; None means that every topic counts."""
         self.settings = settings
         self.forager_settings = foragers
         self.seed, self.on_topic = seed, on_topic
@@ -113,7 +114,7 @@ class ReinforcingAgent:
 
     @property
     def rule_values(self) -> dict[str, Any]:
-        """The settings for kernels."""
+        """The settings, for kernels."""
         scores, population, judged = self.settings.scores, self.settings.population, self.settings.relevancy
         return forager_rules(self.forager_settings) | {
             "reward": judged.reward,
@@ -160,8 +161,9 @@ class ReinforcingAgent:
 
     @property
     def decided(self) -> float | None:
-        """Share of the steps along links that long-term profit led elsewhere than expected documents would have; None: no
-        steps."""
+        """How often long-term profit changed the choice: the share of steps along links for which it chose another link
+        than the expected documents alone would have. None if there were no such steps.
+        """
         tally = self.flock.state.tally
         steps = int(tally["steps"][0])
         return round(int(tally["decided"][0]) / steps, 4) if steps else None
@@ -171,10 +173,10 @@ class ReinforcingAgent:
     ) -> list[Forager]:
         """Creates the first foragers, of the kind in the settings unless `kinds` gives one for each.
 
-        Each starts with all seeds, or with its share of them if they do not fit into a weblog, so that every seed is in
-        some weblog; RL foragers with the first ones. Their start list, one and the same for all, goes on with the pages
-        that a recording saw first, if there is one, else with those that any of them sees. The baseline has one forager,
-        because more would only sweep the same pages.
+        Each gets all seeds, or its share of them if they do not fit into one weblog, so that every seed is in some
+        weblog. RL foragers share one start list: the seeds, then the pages that a recording saw first if there is one,
+        else the pages that any of them sees. The baseline has a single forager, because several would sweep the same
+        pages.
         """
         kind = self.forager_settings.kind
         if not kinds and kind is not ForagerKind.BFS:
@@ -204,16 +206,16 @@ class ReinforcingAgent:
         return Forager(flock, slot)
 
     def draw_weights(self, slot: int) -> None:
-        """Gives a forager random weights of long-term profit; nothing is changed in what it thinks of addresses."""
+        """Gives a forager random weights for the components of states; its weights for address marks stay."""
         settings = self.forager_settings
         draw_weights(self.flock.state, slot, settings.states.dimension, settings.profit.spread)
 
     # The moves of a step.
 
     def choose(self, forager: Forager, now: float, shared: Shared) -> Step:
-        """Chooses the next step, which counts as begun (Alg 11).
+        """Chooses the next step, which has then begun (Alg 11).
 
-        Plain Python chooses among the latest of very many open links, because machine code soon chooses among all.
+        Where kernels are not compiled yet and there are very many open links, only the latest are considered.
         """
         mind = self._mind(shared, len(forager.seeds))
         with self.flock.latest(forager.slot, LEADS) if awaits_code(choose) else nullcontext():
@@ -223,7 +225,7 @@ class ReinforcingAgent:
     def see(
         self, forager: Forager, step: Step, sightings: Sequence[Sighting], now: float, shared: Shared
     ) -> list[Reinforcement]:
-        """Records a step's visits, its own page first, and learns from what their documents earn (Alg 4, 5, 7)."""
+        """Records the visits of a step, its own page first, and learns from what their documents earn (Alg 4, 5, 7)."""
         firsts = [shared.note(sighting) for sighting in sightings]
         self.flock.pages = max(self.flock.pages, highest(sightings[0].links) + 1)
         links, downloads = sightings[0].links, sum(not sighting.free for sighting in sightings)
@@ -244,7 +246,8 @@ class ReinforcingAgent:
     # Findings outside of steps.
 
     def look(self, sighting: Sighting, first: bool, now: float, shared: Shared) -> list[Reinforcement]:
-        """Take in a download of the recrawl cycle, which counts for the forager whose page it is, and judge what it shows.
+        """Processes a download of the recrawl cycle: judges its document, and credits the forager whose territory the
+        page is in.
 
         `first`: nobody had downloaded the page before.
         """
@@ -258,9 +261,8 @@ class ReinforcingAgent:
     def judge(
         self, sighting: Sighting, revealer: UrlId, now: float, shared: Shared, by: ForagerId
     ) -> list[Reinforcement]:
-        """Judge the document that a visit shows, if it does, on behalf of somebody who makes no steps (Alg 7).
-
-        It pays the page that revealed it.
+        """Judges the document of a visit that was not part of a forager's step, and rewards the page that revealed it
+        (Alg 7).
         """
         seen = self._seen(sighting)
         mind = self._mind(shared, 0)
@@ -270,7 +272,7 @@ class ReinforcingAgent:
         return self._earned(sighting, by, became, revealer)
 
     def worked(self, id: ForagerId, downloads: int) -> None:
-        """Counts downloads of a forager, without shared copies."""
+        """Counts downloads of a forager; copies shared with others do not count."""
         count_work(self.rules[0], self.flock.state, self.foragers[id].slot, downloads)
 
     def accepts(self, url: int, version: int, text_print: int) -> None:
@@ -300,21 +302,21 @@ class ReinforcingAgent:
         return happened
 
     def enter(self, forager: Forager, record: ForagerRecord) -> None:
-        """Gives a forager that was loaded its score and counts."""
+        """Restores score and counts of a forager that was loaded."""
         record.lead(self.flock.state.walkers[forager.slot : forager.slot + 1])
 
     def remember(self, records: Sequence[ForagerRecord]) -> None:
-        """Keeps the records of all foragers that ever lived, as they were saved."""
+        """Restores the records of all foragers that ever lived."""
         for record in records:
             deleted = np.nan if record.deleted is None else record.deleted
             self.flock.note_birth(NOBODY if record.parent is None else record.parent, record.born, deleted)
             self._records[record.id] = record
         self._living = [record for record in records if record.deleted is None]
 
-    # Input and output of kernels.
+    # Input and output of the kernels.
 
     def _mind(self, shared: Shared, links: int) -> Mind:
-        """The shared knowledge, with room in the flock for every known page and for so many more links."""
+        """The shared knowledge, with room in the flock for every known page and for this many more links."""
         shared.reserve(self.flock.pages)
         mind = shared.mind()
         self.flock.reserve(pages=len(mind.table), links=links, sent=len(self.sent_as), accepted=len(self.known_as))
@@ -327,7 +329,7 @@ class ReinforcingAgent:
         return Seen(sighting.url, sighting.published, sighting.hub, topical, *numbers)
 
     def _earned(self, sighting: Sighting, by: ForagerId, became: int, revealer: UrlId) -> list[Reinforcement]:
-        """What a document earned, if it was sent."""
+        """The reinforcement for a document; empty if none was sent."""
         if not became:
             return []
         relevant, judged = (became & RELEVANT) > 0, self.settings.relevancy
@@ -336,5 +338,5 @@ class ReinforcingAgent:
 
 
 def _revealer(sighting: Sighting, first: bool, shared: Shared) -> UrlId:
-    """The page whose visit revealed a document: itself if a known page changed; -1 if none did (a seed)."""
+    """The page whose visit revealed a document: the page itself if it was known and changed, -1 for a seed."""
     return shared.visits.revealer(sighting.url) if first else sighting.url

@@ -1,8 +1,9 @@
-"""Which of very many pages promise most: kernels over the table of pages.
+"""Finds the most promising among very many pages.
 
-All pages are looked at by a glance; only those that may be among the best are worked out. A glance is right to one part in a
-thousand: a logarithm and a power for every page at every choice would take most of the time. They depend on the page's
-history and on the means, and between two choices both move little or not at all, so they are kept for the page.
+Every page is first estimated at a glance, within one part in a thousand; only those that may be among the best are
+computed exactly. Exact values need a logarithm and a power for each page, which would take most of the time of a
+choice. They depend on the history of the page and on the means over all pages. Both change little between two choices,
+so they are kept.
 """
 
 import math
@@ -45,23 +46,24 @@ from forager.recrawl.rhythm import HOURS, busy_clock
 
 HOUR, WEEK = 1 / 3600, 1 / HOURS
 FAR = 0.02
-"""If λ has moved by more than this share, it is worked out again."""
+"""λ is computed anew if it has moved by more than this share."""
 SMALL = 0.5
-"""Up to here 1 − e^(−x) is nearly 12x / (12 + 6x + x²)."""
+"""Up to this x, 1 − e^(−x) is nearly 12x / (12 + 6x + x²)."""
 SLACK = 1.0015
-"""A glance is wrong by less than this factor: by 0.06 % at most because λ is no straight line, by 0.04 % because its power
-is none, and by 0.01 % for e^(−x)."""
+"""An estimate at a glance is wrong by less than this factor: by at most 0.06 % because λ is taken to be linear, by 0.04
+% because its power is, and by 0.01 % for e^(−x).
+"""
 
 
 class Glance(Protocol):
-    """What is kept of one single text. The ordering value of a list is worked out every time: it has no power in it."""
+    """What is kept of a single text between choices. Nothing is kept of lists: their promise needs no power."""
 
-    visits: int  # of the page when the figures were worked out, …
-    hits: float  # … its hits, …
-    prior: float  # … the hits …
-    prior_hours: float  # … and hours that its rate was drawn towards
-    per_hit: float  # by what share λ rises with the former …
-    per_hour: float  # … and with the latter
+    visits: int  # of the page when these figures were computed
+    hits: float  # its hits then
+    prior: float  # the hits that its rate was drawn towards
+    prior_hours: float  # the hours that its rate was drawn towards
+    per_hit: float  # by what share λ rises with `prior`
+    per_hour: float  # by what share λ changes with `prior_hours`
     rate: float  # λ
     stretch: float  # λ^−breadth
 
@@ -72,7 +74,7 @@ GLANCE = np.dtype([(name, _WIDE.get(name, np.float32)) for name in Glance.__anno
 
 @inlined
 def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Priors) -> None:
-    """Works out what is to be kept of a text that is drawn towards so many hits in so many hours."""
+    """Computes what is kept of a text whose rate is drawn towards `hits` in `hours`."""
     quiet = page.hours - page.hit_hours + hours
     ratio = page.hit_hours / quiet
     rate = rate_of(page, hits, hours)
@@ -86,8 +88,7 @@ def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Prior
 
 @inlined
 def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[float, float]:
-    """Ordering value of a page and its expected new documents, both accurate to `SLACK`; exact unless it is a visited
-    text."""
+    """The promise and the worth of a page, both accurate to `SLACK`; exact except for visited texts."""
     page: PageRow = mind.table[url]
     prior: Priors = mind.priors[0]
     if page.visits == 0:
@@ -108,7 +109,7 @@ def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[
 
 @inlined
 def _busy_about(outlook: FloatArray, seconds: float) -> float:
-    """`busy_clock` with products in place of quotients."""
+    """Like `busy_clock`, but multiplies where that divides."""
     hours = seconds * HOUR
     hours -= math.floor(hours * WEEK) * HOURS
     place = min(max(int(hours), 0), HOURS - 1)
@@ -119,10 +120,10 @@ def _busy_about(outlook: FloatArray, seconds: float) -> float:
 
 @inlined
 def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
-    """No less than the square of the ordering value of a visited list, and no less than its worth.
+    """Upper bounds for a visited list: of the square of its promise, and of its worth.
 
-    A visit saves at most the delay of documents of which none left the list, and finds at most all of them. The rest is as
-    in `list_promise`, in an order that needs fewer divisions and no function.
+    They assume that no document has left the list since the last visit. Otherwise this is the computation of
+    `list_promise`, in an order that needs fewer divisions and no function calls.
     """
     prior: Priors = mind.priors[0]
     if prior.breadth != 0.5:
@@ -143,12 +144,12 @@ def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
 
 
 ROUNDED = 1.000001
-"""What an upper bound is raised by, since it is rounded otherwise than what it bounds."""
+"""Factor that raises an upper bound, because it is rounded differently from what it bounds."""
 
 
 @inlined
 def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
-    """Whether two visited texts promise exactly the same, because they have the same history."""
+    """Whether two visited texts have the same history, and so the same promise."""
     if page.visits == 0 or page.visits != other.visits or page.hits != other.hits or page.hours != other.hours:
         return False
     if page.hit_hours != other.hit_hours or (page.signal > page.last) != (other.signal > other.last):
@@ -158,7 +159,9 @@ def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
 
 @inlined
 def _is_backlog(page: PageRow) -> bool:
-    """Whether a page has the same expectation at any time: never visited, no visit under way, and not a fresh link."""
+    """Whether a page has the same worth at any time: it was never visited, no visit is under way, and it is not a fresh
+    link.
+    """
     return page.visits == 0 and not page.fresh and not page.awaited
 
 
@@ -173,10 +176,10 @@ def _worked_out(
     leaning: FloatArray,
     plain: bool,
 ) -> FloatArray:
-    """Exact ordering values of pages; `keys` are those by a glance, which is exact for lists, and for undated backlog.
+    """The exact promise of pages. `keys` are the estimates, which are already exact for lists and for undated backlog.
 
-    Texts close to the best often have the same history, and so the same key. The last page with any key that ends the
-    same is remembered, and its result is reused for all pages like it.
+    Many of the best texts have the same history, and so the same estimate. The last page for each ending of an estimate
+    is remembered, so that its result can be used again.
     """
     exact, values, bits = keys.copy(), np.empty(len(urls)), keys.view(np.int64)
     remembered = np.full(64, -1)
@@ -197,7 +200,7 @@ def _worked_out(
 
 @inner
 def best(values: FloatArray, luck: float) -> int:
-    """Index of the largest value; `luck`, a random number in [0, 1), picks among equals with equal probability."""
+    """Index of the largest value; `luck` chooses among equals."""
     top, ties = values[0], 0
     for value in values:
         if value > top:
@@ -215,7 +218,7 @@ def best(values: FloatArray, luck: float) -> int:
 
 @inlined
 def _worth_from(most: float, enough: float) -> float:
-    """From which worth on pages are worked out for their worth alone: where one is surely worth enough, none is."""
+    """The worth below which a page need not be computed exactly; infinite once some page is surely worth enough."""
     return np.inf if most >= enough * SLACK else most / SLACK**2
 
 
@@ -223,11 +226,11 @@ def _worth_from(most: float, enough: float) -> float:
 def pick(
     mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: float, enough: float
 ) -> tuple[int, float, bool, float]:
-    """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any, or one that
-    is no less than `enough`.
+    """The most promising page: its index, its worth, whether it is a fresh link; and the largest worth of any page, or
+    one that is no less than `enough`.
 
-    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Lists that are surely not among
-    the first are not worked out, and the one that may be first of all comes first, so that most of them are not.
+    `leaning` holds a factor for each page, or is empty; `luck` breaks ties. A list is computed only if its upper bound
+    can win. The list that may win comes first, which rules out most others.
     """
     look_ahead(mind)
     table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
@@ -277,7 +280,7 @@ def pick(
 
 @compiled
 def _nth_largest(values: FloatArray, n: int) -> float:
-    """The n-th largest value. Of very many most are dismissed by a look at the n-th largest of those before."""
+    """The n-th largest value, found in one pass that skips values below the n-th largest so far."""
     kept, count, least = np.empty(4 * n), 0, -np.inf
     for value in values:
         if value <= least:
@@ -302,9 +305,9 @@ def _select(
     plain: bool,
     size: int,
 ) -> IntArray:
-    """Indices of the `size` pages with the highest ordering values, in order; the first among equals.
+    """Indices of the `size` most promising pages, in order; the first among equals.
 
-    The estimates `keys` show which pages are surely among them and which are not; the others are computed exactly.
+    The estimates `keys` decide for most pages; only the doubtful ones are computed exactly.
     """
     edge = _nth_largest(keys, size)
     low, high = edge / SLACK**2, edge * SLACK**2
@@ -336,7 +339,7 @@ def _select(
 
 @compiled
 def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
-    """Indices of the `size` pages with the highest ordering values, in order; the first among equals."""
+    """Indices of the `size` most promising pages, in order; the first among equals."""
     if len(urls) <= size:
         return np.arange(len(urls))
     look_ahead(mind)
@@ -349,9 +352,9 @@ def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain:
 
 @compiled
 def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
-    """The `size` pages with the highest ordering values, sorted by number; the lower numbers among equals.
+    """The `size` most promising pages, sorted by number; the lower numbers among equals.
 
-    `plain`: by worth alone; `leaning` holds a factor for each page, or is empty. `urls` must be sorted.
+    `plain`: by worth alone. `leaning` holds a factor for each page, or is empty. `urls` must be sorted.
     """
     chosen: IntArray = urls[_best_of(mind, urls, now, leaning, plain, size)]
     return chosen
@@ -359,7 +362,7 @@ def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, 
 
 @inlined
 def appears_now(mind: Mind, link: int, now: float) -> bool:
-    """Whether a link just appeared, was never visited, and is worth a download, by the outlook."""
+    """Whether a link just appeared, was never visited, and is worth a download; needs the outlook."""
     page: PageRow = mind.table[link]
     if page.visits > 0:
         return False

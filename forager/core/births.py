@@ -1,8 +1,9 @@
-"""Births and deaths of foragers, as kernels (Alg 6, 8).
+"""Births and deletions of foragers, as kernels (Alg 6, 8).
 
     gone, child = manage(rules, fleet, slot, now)      at the end of a turn: who was deleted, who was born
 
-A live crawl calls it through the agent, a replay from within its loop. There must be a free slot, and room in `lives`.
+A live crawl calls this through the agent, a replay from its loop. The caller makes sure that there is a free slot, and
+room in `lives`.
 """
 
 import math
@@ -21,16 +22,21 @@ from forager.kernel import inner
 from forager.terms import NOBODY
 
 HOMEWARD = 0.1
-"""Share of the way back to the settings that the parameters of a child are drawn."""
+"""How far the parameters of a child are drawn back to the settings, as a share of the distance."""
 BOUNDS = np.array(list(INHERITED.values()), np.float64)
-"""For each parameter that foragers have for themselves: lowest and highest value, whether factors count, whether it is a
-whole number."""
+"""For each parameter that a forager has of its own: lowest and highest value, whether it changes by factors, whether it
+is a whole number.
+"""
 
 
 @inner
 def moved(value: float, usual: float, which: int, share: float, luck: float) -> float:
-    """A parameter of a child: its parent's, drawn towards the usual one and moved within its bounds by chance, a number
-    that follows the normal distribution. One that is switched off stays so; share 0: the usual one."""
+    """A parameter of a child: that of its parent, drawn towards the usual value, then changed at random within its
+    bounds.
+
+    `luck` is normally distributed here. A parameter that is switched off stays off. With a share of 0 the child has the
+    usual value.
+    """
     if share <= 0 or (value == 0 and usual == 0):
         return usual
     low, high = min(BOUNDS[which, 0], usual), max(BOUNDS[which, 1], usual)
@@ -45,7 +51,7 @@ def moved(value: float, usual: float, which: int, share: float, luck: float) -> 
 
 @inner
 def _inherit(fleet: FleetState, parent: int, child: int, share: float) -> None:
-    """The parameters of a child: those of its parent, each changed a little."""
+    """Gives a child the parameters of its parent, each changed a little."""
     for which in range(len(BOUNDS)):
         luck, usual = draw_normal(fleet, child), fleet.usual[which]
         fleet.genes[child, which] = moved(fleet.genes[parent, which], usual, which, share, luck)
@@ -53,14 +59,14 @@ def _inherit(fleet: FleetState, parent: int, child: int, share: float) -> None:
 
 @inner
 def _copy(rows: FloatArray | IntArray, source: int, target: int, count: int) -> None:
-    """Copies the first entries of a row to another one; numba would allocate memory for an assignment."""
+    """Copies the first entries of one row to another; with an assignment numba would allocate memory."""
     for i in range(count):
         rows[target, i] = rows[source, i]
 
 
 @inner
 def _halve(fleet: FleetState, parent: int, child: int) -> None:
-    """A child takes a random half of the weblog with its values; an odd entry stays (Alg 6)."""
+    """Moves a random half of the weblog, with its values, to a child; an odd entry stays (Alg 6)."""
     me: Walker = fleet.walkers[parent]
     one: Walker = fleet.walkers[child]
     wanted, kept = me.entries // 2, 0
@@ -77,7 +83,9 @@ def _halve(fleet: FleetState, parent: int, child: int) -> None:
 
 @inner
 def bear_child(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> int:
-    """A forager gets a child with half of the weblog, and with its long-term profit if it learns it (Alg 6); its slot."""
+    """Creates a child with half of the weblog, and with the long-term profit of its parent if that learns it (Alg 6);
+    returns its slot.
+    """
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
     child = seat(fleet, tally.born, me.kind)
@@ -107,7 +115,7 @@ def bear_child(rules: ForagerRules, fleet: FleetState, slot: int, now: float) ->
 
 @inner
 def delete(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> None:
-    """A forager goes; others take over its weblog where scores compare them."""
+    """Deletes a forager; with relative scores, the others take over its weblog."""
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
     fleet.lives[me.id].deleted = now
@@ -125,7 +133,7 @@ def delete(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> Non
 
 @inner
 def poorest(fleet: FleetState, but: int) -> int:
-    """The slot of the lowest score except that of `but`; the oldest if equal."""
+    """The slot of the forager with the lowest score, other than `but`; the oldest among equals."""
     slot, least = -1, np.inf
     for one in fleet.order[: fleet.tally[0].alive]:
         if one != but and fleet.walkers[one].score < least:
@@ -135,7 +143,9 @@ def poorest(fleet: FleetState, but: int) -> int:
 
 @inner
 def manage(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> tuple[int, int]:
-    """Multiplies or deletes a forager according to its score (Alg 8); who was deleted and who was born, or `NOBODY`."""
+    """Multiplies or deletes a forager according to its score (Alg 8); returns who was deleted and who was born, or
+    `NOBODY`.
+    """
     decided, gone, child = fate_of(rules, fleet, fleet.walkers[slot]), NOBODY, NOBODY
     if decided in (GOES, REPLACES):
         out = slot if decided == GOES else poorest(fleet, slot)

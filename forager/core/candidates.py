@@ -1,5 +1,6 @@
-"""The pages from which the recrawl side chooses, live and in replays: one pool, or one per host if hosts run in
-parallel."""
+"""The pages from which the recrawl side chooses, live and in replays: one pool, or one for each host where hosts are
+visited in parallel.
+"""
 
 from collections.abc import Callable
 
@@ -45,20 +46,22 @@ NOWHERE: IntArray = np.empty(0, dtype=np.int64)
 EVERYWHERE: BoolArray = np.empty(0, dtype=np.bool_)
 
 Choice = tuple[int, float]
-"""A page and its expected new documents: nan if a score function decided, 0 if it is explored."""
+"""A page and its worth: nan if a score function decided, 0 if the page is explored."""
 
 CLOSING_SHARE = 0.5
-"""Share of the usual threshold at the end of a crawl: what is not found now is found by the next crawl, if at all."""
+"""The threshold at the end of a crawl, as a share of the usual one: what is not found now is found by the next crawl,
+if ever.
+"""
 
 FEWER = 1_000
-"""Number of pages that plain Python ranks in some 25 ms."""
+"""Number of pages that plain Python ranks in about 25 ms."""
 
 FEW = 64
 """Number of pages ranked in a trial."""
 
 
 class Candidates:
-    """Keeps the pools. `choose` a page, visit it, and report with `reveal` which links it showed."""
+    """Keeps the pools. Call `choose`, visit the page, and report with `reveal` which links it showed."""
 
     def __init__(
         self,
@@ -74,12 +77,12 @@ class Candidates:
         known: Callable[[], IntArray] | None = None,
         groups: Callable[[int], IntArray] | None = None,
     ) -> None:
-        """Ranks all pages at least `every` seconds.
+        """Ranks all pages at most once in `every` seconds.
 
-        `last` returns for each page when it was last requested; its copy serves all requests for `revisit_after`
-        seconds. `seeds` come before everything. `only` limits the pages that may be chosen. `known` returns the known
-        pages, by default those of the page table. `groups` returns the groups, such as hosts, of all pages from a
-        number on.
+        `last` returns for each page when it was last requested; that copy serves all requests for `revisit_after`
+        seconds. `seeds` come before everything else. `only` limits the pages that may be chosen. `known` returns the
+        known pages, by default those of the page table. `groups` returns the groups, such as hosts, of all pages from a
+        given number on.
         """
         self.pages, self.mind, self.thrift = pages, mind, thrift
         self.last, self.revisit_after = last, revisit_after
@@ -111,8 +114,9 @@ class Candidates:
         return int(self.turn.known)
 
     def use(self, score: ScoreFunction | None) -> None:
-        """Orders pages by this score function, or by expected documents; unless it is one for each kind of pages, it also
-        decides what is worth a request."""
+        """Orders pages by this score function, or by expected documents. A function that is not one for each kind of
+        page also decides which pages are worth a request.
+        """
         self.score = score
         self.turn.mode = BY_WORTH if score is None else REORDERED if isinstance(score, ByKind) else ALONE
         self.turn.ranked = -np.inf
@@ -123,14 +127,14 @@ class Candidates:
         self._programs = lists, texts
 
     def pool_of(self, group: int = 0, room: int = 0) -> Pool:
-        """The pool of a group, with room for a ranking and so many more pages."""
+        """The pool of a group, with room for a ranking and for `room` more pages."""
         pool = self.pools.setdefault(group, Pool(NOWHERE)) if self._groups is None else self.pools.get(group)
         pool = pool or Pool(NOWHERE)
         pool.reserve(POOL + STRANGERS + FAST + room)
         return pool
 
     def choices(self, pool: Pool) -> Choices:
-        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
+        """The input of the kernels. Do not keep it: the arrays are replaced as they grow."""
         size = self.pages.size
         if len(self._number) < size:
             self._number, self._wait = _grown(self._number, size, np.nan), _grown(self._wait, size, -np.inf)
@@ -151,8 +155,9 @@ class Candidates:
         )
 
     def choose(self, now: float, luck: float, group: int = 0, *, closing: bool = False) -> Choice | None:
-        """The best page of a group and its worth, or None if none is worth a download. `luck`, a random number, breaks
-        ties. `closing`: the crawl is about to end, so that waiting for more documents gains nothing."""
+        """The best page of a group and its worth, or None if none is worth a download. `luck` breaks ties. `closing`:
+        the crawl is about to end, so it gains nothing by waiting for more documents.
+        """
         thrift = self.thrift
         if closing:
             return self._last_choice(now, group)
@@ -179,13 +184,13 @@ class Candidates:
             self.rank(now)
 
     def _last_choice(self, now: float, group: int) -> Choice | None:
-        """At the end of a crawl: a link that just appeared, else the list seen before that promises most."""
+        """At the end of a crawl: a link that just appeared, else the most promising list that was visited before."""
         pages = self.pool_of(group).all
         mind = self.mind()
         worth, fresh = worths(mind._replace(priors=self.pages.impatient), pages, now)
         is_list = mind.table["hub"][pages] & (mind.table["visits"][pages] > 0)
         served = np.where(is_list, self.last()[pages] + min(self.revisit_after, LOOKS_APART), -np.inf)
-        self.choices(self.pool_of(group))  # there is room
+        self.choices(self.pool_of(group))  # makes room
         free = (np.maximum(served, self._wait[pages]) <= now) & (fresh | is_list)
         free &= worth >= self.thrift.least_worth * CLOSING_SHARE
         if not free.any():
@@ -194,11 +199,12 @@ class Candidates:
         return int(pages[best]), float(worth[best])
 
     def _rest_served(self, now: float, pool: Pool) -> None:
-        """Puts all pages to rest whose last copy still serves, or that are excluded, before one is chosen.
+        """Makes all pages rest whose last copy still serves, or that are excluded, before one is chosen.
 
-        The choice does so itself, but looks at the whole pool again for each of them, which takes plain Python too long.
+        The choice does this too, but goes through the whole pool again for each such page, which is too slow in plain
+        Python.
         """
-        self.choices(pool)  # there is room
+        self.choices(pool)  # makes room
         pages, pair = pool.pages.copy(), self.pages.mind()
         apart = np.where(pair.table["hub"][pages], min(self.revisit_after, LOOKS_APART), self.revisit_after)
         served = np.where(pair.history.counts[0, pages] > 0, self.last()[pages] + apart, -np.inf)
@@ -207,14 +213,14 @@ class Candidates:
             pool.rest(index, until[index])
 
     def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
-        """Seconds to rest, within bounds, until something in a group is worth a request."""
+        """Seconds to rest, within bounds, until a page of a group is worth a request."""
         side = self.choices(self.pool_of(group))
         return rest_time(self.mind(), side, now, self.thrift.least_worth, shortest, longest)
 
     def reveal(self, links: IntArray, now: float) -> None:
-        """Adds the new ones of these links, just seen on a page, to their pools.
+        """Adds links that a page just showed to their pools, if they are new.
 
-        In plain Python pools stay small: what is left out is ranked as soon as there is machine code.
+        In plain Python the pools stay small; what is left out is ranked as soon as kernels are compiled.
         """
         if len(links) and self.turn.pooled:
             is_slow = awaits_code(next_page)
@@ -230,11 +236,11 @@ class Candidates:
 
     def postpone(self, page: int, until: float) -> None:
         """Excludes a page until this time."""
-        self.choices(self.pool_of())  # there is room
+        self.choices(self.pool_of())  # makes room
         self._wait[page] = until
 
     def rank(self, now: float) -> None:
-        """Ranks all known pages, or a short list; the best form the pools."""
+        """Ranks all known pages, or a short list of them; the best form the pools."""
         if self._groups is None and self.turn.mode != ALONE:
             rank_known(self.mind(), self.choices(self.pool_of()), now)
         else:
@@ -244,7 +250,7 @@ class Candidates:
                 score_pool(self.mind(), self.choices(pool), now)
 
     def try_few(self, now: float) -> None:
-        """Ranks a few pages and discards the result; it runs the same code as ranking all."""
+        """Ranks a few pages and discards the result, so that the code of a full ranking is loaded."""
         groups = None if self._groups is None else self._groups(0)
         few = np.arange(FEW if groups is None else min(FEW, len(groups)), dtype=np.int64)
         self.pages.reserve(FEW)
@@ -256,7 +262,7 @@ class Candidates:
         return sum(count_wanted(mind, self.choices(pool), now, least) for pool in self.pools.values())
 
     def _rank_all(self, now: float) -> None:
-        """Like `rank`, for a score function that decides alone, and with groups."""
+        """Like `rank`, but for a score function that decides alone, and for groups."""
         history, turn = self.pages.history, self.turn
         groups = None if self._groups is None else self._groups(0)
         known = gather(self.mind(), self.choices(self.pool_of())) if self._known is None else self._known()
@@ -281,15 +287,18 @@ class Candidates:
         self.pools = {group: Pool(part) for group, part in zip(numbers.tolist(), parts, strict=True)}
 
     def _some(self, known: IntArray) -> IntArray:
-        """A part of very many pages, another one each time, and the lists that were visited: plain Python takes too long to
-        rank all, and machine code soon will."""
+        """A part of very many pages, a different one each time, and all visited lists: plain Python is too slow to rank
+        all pages, and kernels will soon be compiled.
+        """
         self._part += 1
         table, parts = self.pages.mind().table, -(-len(known) // FEWER)
         is_list = table["hub"][known] & (table["visits"][known] > 0)
         return np.union1d(known[self._part % parts :: parts], known[is_list][:FEWER])
 
     def _promising(self, mind: Mind, pages: IntArray, groups: IntArray | None, now: float) -> IntArray:
-        """The pages with the most expected documents, of all or of each group, there with the lists that soon have them."""
+        """The pages with the most expected documents, of all or of each group; of each group also the lists that will
+        soon have them.
+        """
         if groups is None:
             return promising(mind, self.turn.weight, pages, now, POOL)
         keys, leaning = self.pages.rank(pages, now), graph_leanings(mind, self.turn.weight, pages)
@@ -302,14 +311,14 @@ class Candidates:
         )
 
     def _give_numbers(self, pages: IntArray) -> None:
-        """Numbers these pages, the first one first, and no others."""
-        self.choices(self.pool_of())  # there is room
+        """Numbers these pages in the order of the score function, the first one first, and no others."""
+        self.choices(self.pool_of())  # makes room
         self._number[self._numbered] = np.nan
         self._number[pages] = np.arange(len(pages), 0, -1)
         self._numbered = pages
 
     def _groups_of(self, pages: IntArray) -> IntArray:
-        """The groups of pages, including those found since the last ranking; 0 if there is one group."""
+        """The groups of pages, including pages found since the last ranking; 0 if there is only one group."""
         if self._groups is None:
             return np.zeros(len(pages), np.int64)
         ranked = len(self._group)
@@ -321,12 +330,12 @@ class Candidates:
 
 
 def _grown(column: FloatArray, size: int, blank: float) -> FloatArray:
-    """A column with room for so many pages."""
+    """A copy of a column with room for this many pages."""
     grown = np.full(size, blank)
     grown[: len(column)] = column
     return grown
 
 
 def _first_of_each(groups: IntArray, pages: IntArray, keys: FloatArray, k: int) -> IntArray:
-    """The k pages with the highest keys of each group; of equals those with the lower numbers."""
+    """The k pages with the highest keys of each group; the lower numbers among equals."""
     return pages[of_each(groups, np.lexsort((pages, -keys, groups)), k)]

@@ -1,11 +1,11 @@
 """Chooses the next page to revisit, for every download, live and in replays.
 
-The page with the most expected new documents comes first. A score function may order the pages that have a history: all of
-them, or, by default, only those worth a request that are of the same kind as the one that would come first. At each
-ranking, the pages it may put first get numbers, the higher the sooner, and the choice reads these.
+The most promising page comes first. A score function may order the pages that have a history: all of them, or, by
+default, only those that are worth a request and of the same kind as the page that would come first. At each ranking,
+the pages that the function may put first get numbers, the higher the sooner; the choice reads these numbers.
 
-The choice is made from a pool, of one host or of all: pages awake, and pages visited a moment ago, which rest. The same
-calls always give the same page.
+The choice is made from a pool, of one host or of all hosts. A pool holds pages that are awake, and pages that were
+visited a moment ago and rest. The same calls always give the same page.
 """
 
 from typing import NamedTuple, Protocol
@@ -21,7 +21,7 @@ from forager.gp.machine import Program
 from forager.kernel import compiled, inner
 
 AWAKE, RESTING, USED = range(3)
-"""Tallies of a pool: pages that may be chosen now, pages that rest, downloads since it was filled."""
+"""Counters of a pool: pages that may be chosen now, pages that rest, downloads since the pool was filled."""
 
 
 class PoolColumns(NamedTuple):
@@ -30,21 +30,21 @@ class PoolColumns(NamedTuple):
     awake: IntArray
     """Pages that may be chosen now, and room for more."""
     resting: IntArray
-    """Pages that rest, and until when: sorted, the first to wake is last."""
+    """Pages that rest, and until when. Sorted: the first to wake is last."""
     until: FloatArray
     tally: IntArray
 
 
 @inner
 def room_in(pool: PoolColumns) -> int:
-    """For how many more pages there is room."""
+    """How many more pages fit into the pool."""
     room: int = len(pool.awake) - pool.tally[AWAKE] - pool.tally[RESTING]
     return room
 
 
 @inner
 def add(pool: PoolColumns, page: int) -> None:
-    """Adds a page, if the pool does not hold it yet; there must be room."""
+    """Adds a page unless the pool holds it already; there must be room."""
     for one in pool.awake[: pool.tally[AWAKE]]:
         if one == page:
             return
@@ -57,7 +57,7 @@ def add(pool: PoolColumns, page: int) -> None:
 
 @inner
 def rest(pool: PoolColumns, index: int, time: float) -> None:
-    """Excludes the page at this index until a time."""
+    """Excludes the page at this index until a given time."""
     resting, until, page, place = pool.resting, pool.until, pool.awake[index], pool.tally[RESTING]
     while place > 0 and (until[place - 1] < time or (until[place - 1] == time and resting[place - 1] < page)):
         until[place], resting[place] = until[place - 1], resting[place - 1]
@@ -70,7 +70,7 @@ def rest(pool: PoolColumns, index: int, time: float) -> None:
 
 @inner
 def wake(pool: PoolColumns, now: float) -> None:
-    """Returns pages that have rested long enough."""
+    """Makes pages available again that have rested long enough."""
     tally = pool.tally
     while tally[RESTING] > 0 and pool.until[tally[RESTING] - 1] <= now:
         tally[RESTING] -= 1
@@ -116,7 +116,7 @@ class Pool:
         return int(self.columns.tally[USED])
 
     def add(self, pages: IntArray) -> None:
-        """Adds those pages that it does not hold yet."""
+        """Adds those pages that the pool does not hold yet."""
         new = distinct(pages[~np.isin(pages, self.all)])
         self.reserve(len(new))
         columns, awake = self.columns, int(self.columns.tally[AWAKE])
@@ -124,19 +124,19 @@ class Pool:
         columns.tally[AWAKE] += len(new)
 
     def rest(self, index: int, until: float) -> None:
-        """Excludes the page at this index until a time."""
+        """Excludes the page at this index until a given time."""
         rest(self.columns, index, until)
 
     def wake(self, now: float) -> None:
-        """Returns pages that have rested long enough."""
+        """Makes pages available again that have rested long enough."""
         wake(self.columns, now)
 
     def use(self) -> None:
-        """Counts a download of one of its pages."""
+        """Counts a download of a page of this pool."""
         self.columns.tally[USED] += 1
 
     def reserve(self, more: int) -> None:
-        """Makes room for so many more pages."""
+        """Makes room for this many more pages."""
         columns = self.columns
         room = int(columns.tally[AWAKE] + columns.tally[RESTING]) + more
         if room > len(columns.awake):
@@ -145,30 +145,31 @@ class Pool:
 
 
 BY_WORTH, REORDERED, ALONE = range(3)
-"""What decides: the expected documents; score functions among pages worth a request; a score function alone."""
+"""Who decides: the expected documents; score functions among the pages worth a request; a score function alone."""
 NOTHING, RANK = -1, -2
-"""Instead of a page: none is worth a download; pages must be ranked first."""
+"""Instead of a page: no page is worth a download; the pages must be ranked first."""
 LAST = -1e300
-"""The order of never-visited pages that should be too old."""
+"""Sorts never-visited pages that are probably too old after all others."""
 TIE = 1e-9
-"""Weight of the link graph for visited pages: it only breaks ties."""
+"""Weight of the link graph for visited pages; it only breaks ties."""
 
 IN_VAIN = 0.4
-"""Share of the hours in which a list was watched without a document for which it then rests, though never longer than
-`max_age`, however little else there is to do. Else hosts that bring nothing, and there may be dozens, would be asked as often
-as politeness allows: thrift ends where documents are found late, and what is explored knows none. Ours: the usual thrift lets
-such lists rest for about as long."""
+"""A list that never brought a document rests for this share of the hours in which it was watched, but never longer than
+`max_age`, however little else there is to do. Otherwise dozens of hosts that bring nothing would be asked as often as
+politeness allows, because where documents are found late no page counts as worth too little. Ours: with the usual
+threshold such lists rest for about as long.
+"""
 
 ROUND = 64
 """Number of downloads from one pool after which all pages are ranked again."""
 SHARE = 1000
 """A ranking needs one download per this many known pages since the last one."""
 LARGE = 20_000
-"""Number of known pages beyond which rankings become rarer in proportion, so that they do not take most of the time."""
+"""Above this number of known pages rankings become rarer in proportion, so that they do not take most of the time."""
 
 
 class Turn(Protocol):
-    """State of the recrawl side, for kernels."""
+    """The state of the recrawl side, for kernels."""
 
     every: float  # length of a cycle in seconds
     ends: float  # when the current cycle ends
@@ -192,14 +193,15 @@ TURN = np.dtype([(name, _KINDS[kind]) for name, kind in Turn.__annotations__.ite
 
 
 class Choices(NamedTuple):
-    """Input of a choice: one pool, the numbers of pages, and what a ranking keeps for the next one."""
+    """The input of a choice: one pool, the numbers of pages, and what one ranking keeps for the next."""
 
     pool: PoolColumns
     turn: RowArray
     """A table of one row, the `Turn`."""
     number: FloatArray
-    """Score of each page by the function for its kind, or its number by a function that decides alone, the highest first; nan:
-    none."""
+    """For each page its score by the function for its kind, or its number by a function that decides alone; the highest
+    comes first. nan: none.
+    """
     wait: FloatArray
     """Until when each page is excluded."""
     seeds: IntArray
@@ -220,21 +222,22 @@ class Choices(NamedTuple):
 
 @inner
 def enough(used: int, known: int) -> bool:
-    """Whether there were enough downloads since the last ranking for another one."""
+    """Whether there were enough downloads since the last ranking to rank again."""
     return used > 0 and used * SHARE >= known
 
 
 @inner
 def ranking_due(turn: Turn, now: float, used_of_pool: int) -> bool:
-    """Whether to rank all pages again, because this pool was used enough or by time."""
+    """Whether to rank all pages again, because enough of this pool was used or enough time has passed."""
     by_time = now - turn.ranked >= turn.every * max(1.0, turn.known / LARGE)
     return by_time or (enough(turn.used, turn.known) and used_of_pool >= ROUND)
 
 
 @inner
 def lean_on_graph(mind: Mind, weight: float, pages: IntArray) -> int:
-    """Puts what the link graph and long-term profit make of the worth of pages into the third row of `scratch`, a factor for
-    each; returns how many, 0 if nobody asks."""
+    """Writes a factor for each page, from the link graph and long-term profit, into the third row of `scratch`. Returns
+    the number of factors: 0 if neither is used.
+    """
     if mind.appeal_share == 0 and len(mind.prospects) == 0:
         return 0
     for i in range(len(pages)):
@@ -249,13 +252,13 @@ def lean_on_graph(mind: Mind, weight: float, pages: IntArray) -> int:
 
 @compiled
 def graph_leanings(mind: Mind, weight: float, pages: IntArray) -> FloatArray:
-    """The same as an array of its own."""
+    """These factors as an array of their own."""
     return mind.scratch[2, : lean_on_graph(mind, weight, pages)].copy()
 
 
 @inner
 def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> int:
-    """Index of the page that the score function puts first, -1 if none; no page is visited twice in a cycle."""
+    """Index of the page that the score function puts first, -1 if there is none; no page is visited twice in a cycle."""
     place, top, turn = -1, 0.0, side.turn[0]
     for i in range(len(pages)):
         number = side.number[pages[i]]
@@ -266,8 +269,9 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
 
 @inner
 def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float, lists: bool) -> tuple[int, float]:
-    """Of the pages of one kind visited before and worth a request, the one that the score function puts first; -1 if none. Of
-    equals it is the longer unvisited, then the lower one."""
+    """Among the visited pages of one kind that are worth a request, the one that the score function puts first; -1 if
+    there is none. Ties go to the page that was visited longest ago, then to the lower number.
+    """
     place, top, worth, turn, last = -1, -np.inf, 0.0, side.turn[0], mind.history.times[1]
     look_ahead(mind)
     foreseen, prior = mind.outlook, mind.priors[0]
@@ -288,10 +292,10 @@ def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: fl
 
 @compiled
 def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, least: float) -> tuple[int, float]:
-    """The page that the score function puts first, or one without history if it has more expected documents.
+    """The page that the score function puts first, or a page without history if that has more expected documents.
 
-    Expected documents are the one measure that both kinds have. Without it, the backlog of never-visited pages would
-    keep the function from ever revisiting the lists that bring the news.
+    Expected documents are the one measure that both kinds of pages have. Without this rule, the backlog of
+    never-visited pages would keep the function from ever revisiting the lists that bring the news.
     """
     others, count = np.empty(len(pages), np.int64), 0
     for i in range(len(pages)):
@@ -319,7 +323,7 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
 
 @inner
 def _first_worth(mind: Mind, pages: IntArray, leaning: FloatArray, now: float, least: float) -> tuple[int, float]:
-    """Index of the first in order of the pages that are worth a request, of which there must be one, and its worth."""
+    """Index and worth of the first page, in order, that is worth a request. There must be one."""
     place, top, expected = 0, -1.0, 0.0
     look_ahead(mind)
     foreseen, prior = mind.outlook, mind.priors[0]
@@ -334,7 +338,7 @@ def _first_worth(mind: Mind, pages: IntArray, leaning: FloatArray, now: float, l
 
 @inner
 def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, least: float) -> tuple[int, float]:
-    """Index of the page to visit first and its expected documents; nan: worth a visit in any case."""
+    """Index of the page to visit first, and its worth; nan: worth a visit in any case."""
     turn: Turn = side.turn[0]
     if turn.mode == ALONE:
         return _by_score(mind, side, pages, now, luck, least)
@@ -351,10 +355,10 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
 
 @inner
 def _stranger(mind: Mind, pages: IntArray, now: float, luck: float) -> int:
-    """A never-visited page: the first in the order of the link graph, or of the form of address tried least; -1 if
-    none.
+    """A never-visited page: the first in the order of the link graph, or of the form of address that was tried least;
+    -1 if there is none.
 
-    Without the link graph, pages that should be too old come last.
+    Without the link graph, pages that are probably too old come last.
     """
     order, count = mind.scratch[0, : len(pages)], 0
     for i in range(len(pages)):
@@ -373,7 +377,9 @@ def _stranger(mind: Mind, pages: IntArray, now: float, luck: float) -> int:
 
 @inner
 def _rests_in_vain(page: PageRow, prior: Priors) -> float:
-    """Until when a visited page rests that never brought a document; a single text only if it is not worth a request."""
+    """The time until which a visited page rests that never brought a document; -inf if it brought one, or was never
+    visited.
+    """
     if page.visits == 0 or page.hits > 0:
         return -np.inf
     return page.last + min((IN_VAIN if page.hub else 1.0) * 3600 * page.hours, prior.max_age)
@@ -381,8 +387,11 @@ def _rests_in_vain(page: PageRow, prior: Priors) -> float:
 
 @inner
 def _free_at(mind: Mind, side: Choices, last: FloatArray, revisit_after: float, page: int) -> float:
-    """Until when a page is excluded, its last copy serves all requests, or a list rests because it brought nothing so far,
-    where each host has its own pool: one pool for all has better things to do."""
+    """The time from which on a page may be chosen.
+
+    It is later than now for a page that is excluded or whose last copy still serves. Where each host has a pool of its
+    own, a list that never brought anything rests as well; in one pool for all hosts other pages come first anyway.
+    """
     until: float = side.wait[page]
     if mind.history.counts[0, page] == 0:
         return until
@@ -400,9 +409,9 @@ def choose_of_pool(
 ) -> tuple[int, float]:  # fmt: skip
     """The page of the pool to visit and its worth; `NOTHING` if none is worth a download.
 
-    While too little was explored, or nothing is worth a request, a never-visited page comes first. Only if there is
-    none, the best page below the threshold is visited instead; earlier, that would only show the same pages again. A text
-    that never brought anything must have rested for as long as it was watched, so that it is explored ever more seldom.
+    A never-visited page comes first while too little was explored, or while nothing is worth a request. If there is
+    none, the best page below the threshold is visited. A text that never brought anything must first rest for as long
+    as it was watched, so that it is explored less and less often.
     """
     wake(side.pool, now)
     while side.pool.tally[AWAKE] > 0:
@@ -427,7 +436,7 @@ def choose_of_pool(
 
 @inner
 def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: float, longest: float) -> float:
-    """Seconds to rest, within bounds, until some list of the pool is worth a request."""
+    """Seconds to rest, within bounds, until a list of the pool is worth a request."""
     first, prior = now + longest, mind.priors[0]
     look_ahead(mind)
     for part in (side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]):
@@ -441,8 +450,9 @@ def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: flo
 
 @inner
 def next_seed(mind: Mind, side: Choices) -> int:
-    """The next never-visited seed, `NOTHING` if there is none. Seeds come first, because without them a whole site may
-    stay unknown."""
+    """The next never-visited seed, `NOTHING` if there is none. Seeds come first because otherwise a whole site may stay
+    unknown.
+    """
     turn: Turn = side.turn[0]
     while turn.seeds > 0:
         turn.seeds -= 1

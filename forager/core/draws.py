@@ -1,7 +1,8 @@
-"""Random numbers of foragers: the n-th number of a forager follows from the seed of the fleet, its id and n alone.
+"""Random numbers of foragers: the n-th number of a forager follows from the seed of the fleet, the id of the forager
+and n.
 
-So nobody keeps a generator for each forager, a kernel can draw as many as it needs, and a saved forager goes on with the
-same numbers. The numbers are those of SplitMix64 (Steele, Lea, Flood 2014), a stream for each forager.
+So no generator is kept for each forager, a kernel can draw as many numbers as it needs, and a saved forager goes on
+with the same numbers. The numbers are those of SplitMix64 (Steele, Lea, Flood 2014), one stream per forager.
 """
 
 import math
@@ -15,12 +16,12 @@ _STRIDE = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 NO_FORAGER = 1 << 40
-"""The id whose numbers no forager draws."""
+"""An id that no forager has."""
 
 
 @inlined
 def _mixed(bits: np.uint64) -> np.uint64:
-    """Bits of which each depends on all that are given."""
+    """Mixes bits, so that each bit of the result depends on all given bits."""
     bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
     bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
     return bits ^ (bits >> np.uint64(31))
@@ -28,7 +29,7 @@ def _mixed(bits: np.uint64) -> np.uint64:
 
 @inner
 def nth_number(key: int, who: int, count: int) -> float:
-    """A random number in [0, 1): the one with this number in the stream of a forager."""
+    """The random number in [0, 1) at this place in the stream of a forager."""
     stream = _mixed(np.uint64(key) + np.uint64(who) * _STRIDE)
     bits = _mixed(stream + np.uint64(count) * _STRIDE)
     return float(np.int64(bits >> np.uint64(11))) * 2.0**-53
@@ -54,13 +55,13 @@ def shuffle_turns(fleet: FleetState) -> None:
 
 @inner
 def draw_normal(fleet: FleetState, slot: int) -> float:
-    """The next one that follows the normal distribution (Box and Muller 1958); it takes two numbers."""
+    """The next normally distributed number of a forager (Box and Muller 1958); it uses two numbers of the stream."""
     length = math.sqrt(-2 * math.log(1 - draw(fleet, slot)))
     return length * math.cos(2 * math.pi * draw(fleet, slot))
 
 
 @inner
 def draw_weights(fleet: FleetState, slot: int, size: int, spread: float) -> None:
-    """Random weights of long-term profit, as many as a state has components, evenly from −spread to spread."""
+    """Random weights of long-term profit, one for each component of a state, evenly distributed from −spread to spread."""
     for k in range(size):
         fleet.weights[slot, k] = spread * (2 * draw(fleet, slot) - 1)

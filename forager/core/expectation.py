@@ -1,26 +1,29 @@
-"""New documents expected of one download, from what earlier visits of all foragers brought.
+"""Estimates how many new documents one download will find, from what earlier visits of all foragers brought.
 
-- A page visited before brings news at a rate λ in hits per hour. While little is known, the λ of a list of links is
-  drawn towards that of lists whose address has the same form, that of a single text towards the mean of all texts. How
-  far is learned for texts: if they are much alike, a single hit is chance and no reason to come back often.
+- A page that was visited before brings news at a rate λ, in hits per hour. While little is known of it, the λ of a list
+  is drawn towards that of lists whose address has the same form, that of a text towards the mean of all texts. How
+  strongly texts are drawn is learned: if they are much alike, a single hit is chance and no reason to come back often.
 - The λ of a list counts documents that came and left between two visits, and forgets old visits. Its hours are *busy*
-  hours, by the rhythm of the week. After b busy hours λb documents have appeared, of which some have left. The list is
-  worth those that still stand there, but less until they have waited for a while.
-- The λ of a single text is the likeliest for intervals with and without news. It is worth 1 − e^(−λt).
-- If a page that links here just had news, λt is multiplied by the *lift*: the ratio hits / predicted of such visits.
-- Pages are not ordered by worth alone. Lists are ordered by λb · K^breadth, where K is the delay that a visit saves per
-  document, and less urgently if documents like theirs are soon found elsewhere; for texts, `text_breadth` moves those
-  that change seldom forward. Fresh links come first.
-- A *fresh* link, found when a known page was visited again, is worth the share of such links of that page that turned
-  out to be new documents, times the probability that it is not too old by now: on a page visited once a day it may have
-  been there for a day. Fresh links come first, so that known documents are fetched before others are searched.
-- In a crawl with a topic only documents on it count: λ of a list and the worth of a page never visited are multiplied by
-  the share of the topic among the documents of that list, and by the chance that this link leads to one (`engine/topic`).
-- *Backlog*, found on the first visit of a page, is worth what such links brought on average, by how many pages link
-  there and what kind of page revealed them, and what pages whose address has the same form brought. So section pages,
-  to which everything links, are soon distinguished from old articles. Added to this is what the page brings once it is
-  known: if it is a list, the documents of one more visit to a list; otherwise the probability that a single text has
-  news within `max_age`. So all lists are soon known, and where texts change often, all of them.
+  hours, counted by the rhythm of the week. After b busy hours λb documents have appeared, and some of them have left.
+  The list is worth those that are still there, and less while they have waited only a short time.
+- The λ of a text is the most likely rate, given the intervals with and without news. The text is worth 1 − e^(−λt).
+- If a page that links here just had news, λt is multiplied by the *lift*: the ratio of hits to predicted hits at such
+  visits.
+- Pages are ordered by their promise, not by their worth alone. That of a list is λb · K^breadth, where K is the delay
+  that a visit saves per document; it is lower if such documents are soon found elsewhere. For texts, `text_breadth`
+  moves those that change seldom forward. Fresh links come first, so that known documents are fetched before others are
+  searched for.
+- A fresh link was found when a known page was visited again. It is worth the share of such links of that page that
+  turned out to be new documents, times the probability that its target is not too old by now: on a page visited once a
+  day it may have stood for a day.
+- Backlog, found on the first visit of a page, is worth what such links brought on average, by how many pages link
+  there, which kind of page revealed them, and what pages with the same form of address brought. This soon tells section
+  pages, to which everything links, from old articles. Added to this is what the page brings once it is known: if it is
+  a list, the documents of one more visit to a list; otherwise the probability that a text has news within `max_age`. So
+  all lists are soon known, and where texts change often, all texts.
+- In a crawl with a topic only documents on topic count: the λ of a list and the worth of a never-visited page are
+  multiplied by the share of the list's documents that are on topic, or by the probability that the link leads to one
+  (`engine/topic`).
 """
 
 import math
@@ -69,22 +72,23 @@ from forager.recrawl.rhythm import busy_clock
 TEXT_HITS, TEXT_HOURS = SPREAD, SPREAD + 1
 """Indices in the outlook: the hits and hours that the rate of a single text is drawn towards."""
 TEXTS = SPREAD + 2
-"""Index in the outlook: probability that a single text has news within `max_age`, as far as texts were seen to have
-any."""
+"""Index in the outlook: probability that a text has news within `max_age`, judged by the texts seen so far."""
 SCALE = SPREAD + 3
 """Index in the outlook: (mean rate of texts)^breadth."""
 LIKE_MOST = 1000.0
-"""Hours of watching after which a page's own rate counts at least as much as that of its kind, however alike pages are."""
+"""After this many hours of watching a page's own rate counts at least as much as that of its kind, however alike pages
+are.
+"""
 USUAL_WAIT = 0.01
-"""K of a list that is ordered by its documents as they are."""
+"""The K at which a list is ordered by its documents as they are."""
 
 
 @inner
 def likeness(kind: int, means: FloatArray, prior: Priors) -> float:
     """Hours of watching after which a page's own rate weighs as much as the mean of its kind.
 
-    If hits come at random and rates follow a gamma distribution, this is their mean over their variance, and E(x − λh)²
-    = λh for a page of rate λ: the excess of the squares over that is the variance of λ times h².
+    If hits come at random and rates follow a gamma distribution, this is the mean of the rates over their variance, and
+    E(x − λh)² = λh for a page of rate λ. So the squares exceed this by the variance of λ times h².
     """
     mean: float = means[kind, 0] / means[kind, 1]
     xx, xh = means[SPREAD + 2 * kind]
@@ -100,17 +104,17 @@ def likeness(kind: int, means: FloatArray, prior: Priors) -> float:
 
 @inner
 def text_prior(means: FloatArray, prior: Priors) -> tuple[float, float]:
-    """The hits and hours that the rate of a single text is drawn towards."""
+    """The hits and hours that the rate of a text is drawn towards."""
     hours = likeness(TEXT, means, prior)
     return hours * means[TEXT, 0] / means[TEXT, 1], hours
 
 
 @inner
 def look_ahead(mind: Mind) -> None:
-    """Works out the outlook: what the kernels need of the means, in the same order, unless it is as it was.
+    """Computes the outlook, in the order of the means, unless they have not changed.
 
-    It has the mean of each kind of page and of fresh links, the lift, and the means of each sort of backlog; what texts
-    are drawn towards; the hazard of lists, the rhythm of the week, and the busy time at some moment.
+    The outlook holds the mean of each kind of page, of fresh links and of each sort of backlog; the lift; what the
+    rates of texts are drawn towards; the hazard of lists; the rhythm of the week, and the busy time at some moment.
     """
     out, means, prior = mind.outlook, mind.means, mind.priors[0]
     if out[STALE] == 0:
@@ -137,7 +141,7 @@ def look_ahead(mind: Mind) -> None:
 
 @inlined
 def rate_of(page: PageRow, prior: float, prior_hours: float) -> float:
-    """λ in news per busy hour of a single text that is drawn towards so many hits in so many hours."""
+    """λ of a text in news per busy hour, drawn towards `prior` hits in `prior_hours`."""
     return rate_of_text(page.hits, page.hit_hours, page.hours - page.hit_hours, prior, prior_hours)
 
 
@@ -145,8 +149,8 @@ def rate_of(page: PageRow, prior: float, prior_hours: float) -> float:
 def guessed_hours(page: PageRow, alike: PageRow, main_hits: float, main_hours: float, prior: Priors) -> float:
     """Hours in which a list is guessed to bring as many documents as the first guess weighs.
 
-    That for a main list is soon what all others brought, which are those of another form of address: of a hundred seeds the
-    last need not be seen twice before the best are seen a third time.
+    For a main list the guess is soon what all other main lists brought: so, of a hundred seeds, the last need not be
+    visited twice before the best are visited a third time.
     """
     weight: float = prior.list_weight
     if not page.main:
@@ -159,8 +163,8 @@ def guessed_hours(page: PageRow, alike: PageRow, main_hits: float, main_hours: f
 def list_rate(page: PageRow, alike: PageRow, main_hits: float, main_hours: float, prior: Priors) -> float:
     """λ of a list, drawn towards that of all lists whose address has the same form; `alike` has their figures.
 
-    Rates of lists differ by orders of magnitude, so the prior weighs only a fraction of a hit: the first guess is high
-    and soon forgotten, and a list that brings nothing is visited after longer and longer times.
+    Rates of lists differ by orders of magnitude, so the first guess weighs only a fraction of a hit. It is high and
+    soon forgotten: a list that brings nothing is visited at longer and longer intervals.
     """
     guessed = guessed_hours(page, alike, main_hits, main_hours, prior)
     base = (alike.place_hits + prior.list_weight) / (alike.place_hours + guessed)
@@ -169,7 +173,7 @@ def list_rate(page: PageRow, alike: PageRow, main_hits: float, main_hours: float
 
 @inlined
 def rate_on(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) -> float:
-    """λ of a visited page, in news per hour; of a list, in documents on topic."""
+    """λ of a visited page in news per hour; of a list, in documents on topic."""
     if page.hub:
         return list_rate(page, table[page.place], outlook[MAIN_HITS], outlook[MAIN_HOURS], prior) * page.topical
     return rate_of(page, outlook[TEXT_HITS], outlook[TEXT_HOURS])
@@ -177,13 +181,13 @@ def rate_on(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) 
 
 @inlined
 def waited_since(page: PageRow, prior: Priors, now: float) -> float:
-    """From when on a page may have news: its last request, but documents older than `max_age` are none."""
+    """The time since which a page may have gathered news: its last request, but never longer ago than `max_age`."""
     return min(now, max(page.asked if page.awaited else page.last, now - prior.max_age))
 
 
 @inlined
 def busy_between(outlook: FloatArray, since: float, now: float) -> float:
-    """Busy hours from one time to another; that of the latter is kept for other pages."""
+    """Busy hours between two times. The busy time at `now` is kept for other pages."""
     if outlook[MOMENT] != now:
         outlook[MOMENT], outlook[BUSY_THEN] = now, busy_clock(outlook, PASSED, now)
     busy: float = outlook[BUSY_THEN] - busy_clock(outlook, PASSED, since)
@@ -198,18 +202,18 @@ def hazard_on(page: PageRow, outlook: FloatArray) -> float:
 
 @inlined
 def lift_of(page: PageRow, outlook: FloatArray) -> float:
-    """Factor for the expected documents of a page."""
+    """Factor for the expected documents of a page to which a page with news links."""
     lift: float = outlook[LIFT] if page.signal > page.last else 1.0
     return lift
 
 
 @inlined
 def list_promise(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float]:
-    """Ordering value of a visited list with this rate, and its worth: the documents that a visit is expected to find.
+    """The promise of a visited list with this rate, and its worth.
 
-    On average they have waited for half of the time since the last visit. Before all of them together have waited for
-    `patience` seconds, a request gains too little. The rhythm of the week says which list comes first, but does not make
-    a request worth less at night: who reads at night wants the news too.
+    The expected documents have waited for half of the time since the last visit, on average. A request gains too little
+    before all of them together have waited for `patience` seconds. The rhythm of the week decides which list comes
+    first, but does not make a request worth less at night, because people who read at night want the news too.
     """
     since, longest = min(now, page.asked if page.awaited else page.last), prior.max_age / 3600
     hours, hazard = (now - since) / 3600, hazard_of(page.gone, page.stood_hours, outlook[HAZARD])
@@ -219,19 +223,21 @@ def list_promise(page: PageRow, rate: float, outlook: FloatArray, prior: Priors,
         rate *= waited / prior.patience
     saved = waiting(hours, hazard, longest) / USUAL_WAIT
     order = page.urgency * (math.sqrt(saved) if prior.breadth == 0.5 else saved**prior.breadth)
-    seen = min(hours, longest)  # what appeared before is no news
+    seen = min(hours, longest)  # what appeared before that is no news any more
     return rate * busy_between(outlook, since, now) * order, rate * seen * share_left(seen, hazard)
 
 
 @inlined
 def mean_news(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, now: float) -> float:
-    """λt, the news that appeared on a visited page since it was last requested, with the lift."""
+    """λt: the news that appeared on a visited page since it was last requested, with the lift."""
     return rate * busy_between(outlook, waited_since(page, prior, now), now) * lift_of(page, outlook)
 
 
 @inlined
 def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, least: float, first: float) -> float:
-    """When a visit to a list will be worth `least`; if that is not before `first`, perhaps too early, to save a root."""
+    """The time when a visit to a list will be worth `least`. If that is not before `first`, the result may be too
+    early, which saves a root.
+    """
     rate = rate_on(table, page, outlook, prior) / 3600 * lift_of(page, outlook)
     wait, since = least / rate, page.asked if page.awaited else page.last
     if rate * wait * wait < 2 * prior.patience and since + wait < first:
@@ -241,7 +247,7 @@ def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, l
 
 @inlined
 def sort_of(table: RowArray, page: PageRow) -> int:
-    """The row of means for backlog of this sort."""
+    """The row of means for this sort of backlog."""
     degree, pages = 0, page.links_in
     while pages > 1 and degree < DEGREES - 1:
         pages >>= 1
@@ -252,7 +258,9 @@ def sort_of(table: RowArray, page: PageRow) -> int:
 
 @inlined
 def _just_tried(page: PageRow, prior: Priors, now: float) -> bool:
-    """Whether a never-visited page was requested a short while ago; that time doubles with every failure but for main pages."""
+    """Whether a never-visited page was requested a short while ago. That while doubles with every failure, except for
+    main pages.
+    """
     if not page.awaited:
         return False
     doublings = 0 if page.main else min(max(page.failures - 1, 0), DOUBLINGS)
@@ -268,7 +276,9 @@ def share_of_fresh(source: PageRow, mean: float, prior: Priors) -> float:
 
 @inlined
 def _chance_of_youth(page: PageRow, source: PageRow, prior: Priors, now: float) -> float:
-    """Probability that the target of a fresh link is still news: the link appeared between two visits of its source."""
+    """Probability that the target of a fresh link is still news: the link appeared at some time between two visits of
+    its page.
+    """
     gap = min(3600 * source.hours / max(1, source.visits - 1), prior.max_age)
     left = prior.max_age - (now - page.met)
     return left / gap if left < gap else 1.0
@@ -276,9 +286,9 @@ def _chance_of_youth(page: PageRow, source: PageRow, prior: Priors, now: float) 
 
 @inlined
 def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) -> float:
-    """Worth of a never-visited page: the probability that it is a new document, and what it brings from then on.
+    """Worth of a never-visited page: the probability that it is a new document, plus what it brings from then on.
 
-    It depends on its sort, drawn towards what pages whose address has the same form turned out to be.
+    It is the mean of its sort of backlog, drawn towards what pages with the same form of address turned out to be.
     """
     sort, alike, weight = sort_of(table, page), table[page.place], prior.place_weight
     docs = (alike.docs + weight * min(1.0, outlook[sort])) / (alike.tried + weight)
@@ -292,7 +302,7 @@ def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Pr
 
 @inlined
 def promise_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float, bool]:
-    """Ordering value of a page, new documents expected of this download, and whether it is a fresh link."""
+    """The promise of a page, its worth, and whether it is a fresh link."""
     page: PageRow = table[url]
     if page.visits > 0:
         rate = rate_on(table, page, outlook, prior)
@@ -309,10 +319,10 @@ def promise_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, no
 def stranger_worth(
     table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, now: float
 ) -> tuple[float, bool]:
-    """New documents expected of a never-visited page, and whether it is a fresh link."""
+    """The worth of a never-visited page, and whether it is a fresh link."""
     if _just_tried(page, prior, now):
         return 0.0, False
-    if page.main and page.failures > 0:  # a site that was down when the crawl began comes first, whoever asks
+    if page.main and page.failures > 0:  # a site that was down when the crawl began comes first
         return 1.0, True
     if not page.fresh or now - page.met > prior.max_age:
         if page.hours > 0:  # known from an archive
@@ -331,7 +341,7 @@ def stranger_worth(
 
 @inlined
 def stretch_of(rate: float, mean: float, prior: Priors) -> float:
-    """Factor that moves a visited text forward: (mean rate of texts / own rate) ^ breadth."""
+    """Factor that moves texts forward that change seldom: (mean rate of texts / own rate) ^ breadth."""
     if rate == 0 or prior.text_breadth == 0:
         return 1.0
     stretch: float = (mean / rate) ** prior.text_breadth
@@ -340,7 +350,7 @@ def stretch_of(rate: float, mean: float, prior: Priors) -> float:
 
 @compiled
 def worths(mind: Mind, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
-    """For each page its expected new documents, and whether it is a fresh link."""
+    """For each page its worth, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
     look_ahead(mind)
     for i in range(len(urls)):
@@ -350,7 +360,7 @@ def worths(mind: Mind, urls: IntArray, now: float) -> tuple[FloatArray, BoolArra
 
 @compiled
 def ranks(mind: Mind, urls: IntArray, now: float) -> FloatArray:
-    """For each page its ordering value."""
+    """The promise of each page."""
     out = np.empty(len(urls))
     look_ahead(mind)
     for i in range(len(urls)):

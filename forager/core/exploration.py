@@ -1,12 +1,14 @@
-"""Saves requests: skips pages with too few expected documents, but spends a small share of downloads on exploring them.
+"""Saves requests: skips pages that promise too little, but spends a small share of the downloads on exploring them.
 
 All of this is ours. Without exploration a crawl can lock itself in, because a page that is never visited never shows
-its worth. The share is of downloads made plus downloads skipped: a crawl that finds nothing worth a request continues
-to explore, otherwise it would rest forever. Thrift depends on success: a crawl that visits too seldom finds documents
-late and misses many. So the older documents are on average when found, the lower the threshold; from `LATE` on it is 0.
-If they are found soon after they appeared, it changes little.
+its worth. The share counts downloads made and downloads skipped, so that a crawl that finds nothing worth a request
+goes on exploring instead of resting forever.
 
-The pace of the fleet, its mean number of hits per download, also decides when to leave a path: when its best open link
+How much is skipped depends on success, because a crawl that visits too seldom finds documents late and misses many. The
+older documents are when they are found, the lower the threshold is; from `LATE` on it is 0. If documents are found soon
+after they appear, the threshold hardly changes.
+
+The pace of the fleet, its mean number of hits per download, also decides when to leave a path: when the best open link
 is worth less. This is the marginal value theorem of animal foraging.
 """
 
@@ -18,12 +20,15 @@ from forager.arrays import RowArray
 from forager.kernel import compiled
 
 AGES = 200
-"""Number of documents over which their mean age is taken."""
+"""Number of documents over which their mean age is averaged."""
 DOUBT = 10
-"""Number of late documents that a crawl counts with before it has found any: thrift must be earned (ours)."""
+"""Number of late documents that a crawl is assumed to have found at its start: it must first earn the right to skip
+pages.
+"""
 LATE = 0.06
-"""Share of `max_age`, 1.4 h of 24 h. Chosen in replays: no thrift where documents are found hours late, as on a rewired
-Newsroom, and full thrift on the Newsroom, where they are found within minutes."""
+"""Share of `max_age`: 1.4 h of 24 h. Chosen in replays: nothing is skipped where documents are found hours late, as on
+a rewired Newsroom, and as much as usual on the Newsroom itself, where they are found within minutes.
+"""
 
 
 def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[float, float]:
@@ -33,7 +38,7 @@ def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[
 
 
 def _aged(mean: float, count: float, age: float, max_age: float) -> float:
-    """Mean age of documents after `count` of them and one more of this age were found."""
+    """Mean age of documents after one more was found at this age. `count` were found before."""
     if mean <= 0:  # the first one
         mean = LATE * max_age
     return mean + (max(1.0, age) - mean) / min(AGES, DOUBT + count + 1)
@@ -59,7 +64,7 @@ PACE = np.dtype([(name, np.float64) for name in PaceRow.__annotations__])
 
 
 class PaceFigure:
-    """Property that reads and sets a field of the row `pace` of its owner."""
+    """A property that reads and sets a field of the row `pace` of its owner."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -78,7 +83,7 @@ class Paced(Protocol):
 
 
 class Pace:
-    """Success of the fleet as running means: hits per download, and the age of documents when found.
+    """The success of the fleet as running means: hits per download, and the age of documents when found.
 
     Hits may be counted later than their downloads.
     """
@@ -112,36 +117,36 @@ class Pace:
         self.hits += 1
 
     def found(self, age: float, max_age: float) -> None:
-        """Notes that a document of this age was found."""
+        """Records that a document of this age was found."""
         self.age = _aged(self.age, self.ages, age, max_age)
         self.ages += 1
 
 
 def _owes(explored: float, explore: float, turns: float) -> bool:
-    """Whether too little was explored; `turns` are downloads and rests."""
+    """Whether too little was explored so far; `turns` are downloads and rests."""
     return explored < explore * turns
 
 
 def _explores(worth: float, least: float) -> bool:
-    """Whether requesting a page with this many expected documents counts as exploring; not if they are unknown (nan)."""
+    """Whether requesting a page of this worth counts as exploring; not if the worth is unknown (nan)."""
     return worth < least or worth <= 0
 
 
 def _allows(explores: bool, explored: float, explore: float, turns: float) -> bool:
-    """Whether to request a page, either for its worth or, if that `explores`, because little was explored."""
+    """Whether a page may be requested: for its worth, or, if that is exploring, because little was explored so far."""
     return not explores or explored < explore * (turns + 1)
 
 
 def _least(usual: float, age: float, max_age: float) -> float:
-    """Threshold of expected documents, given the mean age of documents when found."""
-    if age <= 0:  # who has found nothing yet cannot afford thrift
+    """The threshold of worth, given the mean age of documents when found."""
+    if age <= 0:  # no document was found yet, so nothing may be skipped
         return 0.0
     late = age / (LATE * max_age)
     return usual * max(0.0, 1 - late * late)
 
 
 owes, allows, explores, least_of = compiled(_owes), compiled(_allows), compiled(_explores), compiled(_least)
-"""The same rules for kernels; other code calls the plain functions, which is faster there."""
+"""The same rules for kernels; other code calls the plain functions, which are faster there."""
 
 
 class Thrift:
@@ -163,23 +168,23 @@ class Thrift:
 
     @property
     def least_worth(self) -> float:
-        """Current threshold of expected documents."""
+        """The current threshold of worth."""
         return _least(self.usual * self.topical, self.pace.age, self.max_age)
 
     @property
     def owes(self) -> bool:
-        """Whether too little was explored; then exploring comes before everything else."""
+        """Whether too little was explored so far; then exploring comes before everything else."""
         return _owes(self.explored, self.explore, self.spent + self.rests)
 
     def allows(self, worth: float) -> bool:
-        """Whether this many expected documents are worth a request; unknown worth (nan) is. Changes nothing."""
+        """Whether a page of this worth may be requested; also if the worth is unknown (nan). Changes nothing."""
         return _allows(_explores(worth, self.least_worth), self.explored, self.explore, self.spent + self.rests)
 
     def spend(self, worth: float) -> None:
-        """Notes the download of a page of this worth; 0: only to explore."""
+        """Records the download of a page of this worth; 0 if it was only explored."""
         self.spent += 1
         self.explored += _explores(worth, self.least_worth)
 
     def rested(self, downloads: float = 1.0) -> None:
-        """Notes a rest because nothing was worth a download, with the number of downloads that it skipped."""
+        """Records a rest because nothing was worth a download, with the number of downloads that it skipped."""
         self.rests += downloads

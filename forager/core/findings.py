@@ -1,4 +1,4 @@
-"""The types that a forager exchanges with the rest: steps, sightings, findings, reinforcements."""
+"""The types that foragers exchange with the rest of the crawl: steps, sightings, findings, reinforcements."""
 
 from dataclasses import dataclass, field
 
@@ -15,25 +15,25 @@ NOWHERE = UrlId(-1)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move of a forager: the page it wants to visit next."""
+    """A move of a forager: the page that it wants to visit next."""
 
     url: UrlId
     links: bool
-    """Whether to also download the pages linked from it, right after it (the paper's step)."""
+    """Whether to download the pages linked from it as well, right after it (the paper's step)."""
     worth: float
     """New documents expected of this download; nan if the ordering does not estimate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What one visit shows of a page."""
+    """What one visit showed of a page."""
 
     url: UrlId
     when: float
     ok: bool = True
     """Whether there is a page; False if it is gone, refused or failed."""
     version: int = -1
-    """Number of the page version seen, unique among all pages."""
+    """Number of the version seen, unique among all pages."""
     text_print: int = 0
     """Fingerprint of the main text; 0 if there is none."""
     published: float = np.nan
@@ -44,9 +44,9 @@ class Sighting:
     state_row: int = -1
     """Row of its state in the state matrix; -1: unchanged."""
     free: bool = False
-    """Whether it shares another visit, so that nothing was downloaded."""
+    """Whether this is a copy of another visit, so that nothing was downloaded."""
     gone: bool = False
-    """Whether the server says definitely that there is no page, so that trying again soon is useless."""
+    """Whether the server said definitely that there is no page, so that it is no use to try again soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Finding:
     text_print: int
     published: float
     revealed_by: UrlId
-    """The page whose visit revealed it: itself if a known page changed; -1 if none (a seed)."""
+    """The page whose visit revealed it: the page itself if it was known and changed, -1 for a seed."""
 
 
 @dataclass(frozen=True, slots=True)

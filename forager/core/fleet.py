@@ -1,7 +1,7 @@
-"""The foragers of a fleet in arrays, a slot for each, and thin objects for single foragers.
+"""The foragers of a fleet in arrays, one slot each, and objects that give access to single foragers.
 
-Rows hold the weblog (Alg 1), path and open links (Alg 10, 11), the weights of long-term profit (Alg 3) and the
-documents sent. Kernels change them; Python reads and saves them, and creates the first foragers.
+The rows hold the weblog (Alg 1), the path and its open links (Alg 10, 11), the weights of long-term profit (Alg 3) and
+the documents sent. Kernels change them; Python reads and saves them, and creates the first foragers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from forager.terms import ForagerId, UrlId
 
 @dataclass(slots=True)
 class ForagerRecord:
-    """The life of a forager; kept after its deletion."""
+    """The life of a forager; it is kept after the forager was deleted."""
 
     id: ForagerId
     kind: ForagerKind
@@ -36,11 +36,11 @@ class ForagerRecord:
     relevant: int = 0
     downloads: int = 0
     expected: float = 0.0
-    """Documents that the fleet's mean would have found with its downloads, since its score began."""
+    """Documents that the fleet would have found, on average, with the downloads of this forager since its score began."""
     recent: float = 0.0
-    """Its latest downloads, fading with every document that the fleet finds."""
+    """Its latest downloads; they decay with every document that the fleet finds."""
     genes: dict[str, float] = field(default_factory=dict)
-    """Its own parameters, see `INHERITED`."""
+    """Its own parameters; see `INHERITED`."""
 
     def follow(self, walker: Any) -> None:
         """Copies score and counts from the flock."""
@@ -49,7 +49,7 @@ class ForagerRecord:
         self.expected, self.recent = float(walker["expected"]), float(walker["recent"])
 
     def own(self, usual: Mapping[str, float]) -> dict[str, float]:
-        """Its parameters as far as they differ from those of the settings."""
+        """Its parameters as far as they differ from the settings."""
         return {key: round(value, 4) for key, value in self.genes.items() if value != usual.get(key)}
 
     def lead(self, walker: NDArray[Any]) -> None:
@@ -72,7 +72,7 @@ class Walker(Protocol):
     number: int  # number of its path, number of that path's first step, and its length in steps
     first: int
     length: int
-    mark: int  # what `met` holds for the pages of its path; other than that of any earlier path in this slot
+    mark: int  # what `met` holds for the pages of its path; no earlier path in this slot had the same
     head: int  # start of its open links
     count: int  # end of its open links
     entries: int  # number of entries in its weblog
@@ -84,8 +84,8 @@ class Walker(Protocol):
     sent: int
     relevant: int
     downloads: int
-    expected: float  # documents that the fleet's mean would have found since the score began
-    recent: float  # its latest downloads, fading with every document that the fleet finds
+    expected: float  # documents that the fleet would have found, on average, since the score began
+    recent: float  # its latest downloads; they decay with every document that the fleet finds
     typical: float  # long-term profit of the pages that it saw for the first time, a running mean
     max_step: float  # its own parameters, in the order of `INHERITED`
     weblog_size: float
@@ -102,13 +102,13 @@ class Tally(Protocol):
 
     alive: int
     born: int  # foragers that ever lived; the id of the next one
-    key: int  # what all random numbers of foragers follow from
-    turns: int  # the place in the order of the one whose turn is next; past the end, it is the first one's
+    key: int  # all random numbers of foragers follow from it
+    turns: int  # the place of the next turn in the order; past the end: the first
     shuffled: int  # number of random numbers used for the order
-    steps: int  # steps along open links, and …
-    decided: int  # … those that long-term profit led elsewhere than expected documents would have
-    found: int  # new documents of all foragers, and …
-    squares: int  # … the sum of the squares of what each download brought
+    steps: int  # steps along open links
+    decided: int  # steps for which long-term profit changed the choice
+    found: int  # new documents of all foragers
+    squares: int  # sum of the squares of the new documents of each download
 
 
 class LifeSpan(Protocol):
@@ -125,16 +125,16 @@ def _kinds(of: type[Any]) -> np.dtype[np.void]:
 
 WALKER, TALLY, LIFE = _kinds(Walker), _kinds(Tally), _kinds(LifeSpan)
 GENES = dict(zip(INHERITED, list(Walker.__annotations__)[-len(INHERITED) :], strict=True))
-"""The columns of each forager's own parameters, by their settings."""
+"""The columns of each forager's own parameters, by the names of their settings."""
 
 
 def usual_genes(settings: ForagerSettings) -> dict[str, float]:
-    """The parameters that the settings give every forager."""
+    """The parameters that the settings give to every forager."""
     return {key: float(reduce(getattr, key.split("."), settings)) for key in INHERITED}  # type: ignore[arg-type]
 
 
 def _genes_of(walkers: RowArray) -> FloatArray:
-    """A view of the parameters that each forager has for itself, a row for each."""
+    """The parameters that foragers have of their own, one row per forager; a view."""
     whole: FloatArray = walkers.view(np.float64).reshape(len(walkers), -1)
     return whole[:, -len(INHERITED) :]
 
@@ -151,30 +151,30 @@ class FleetState(NamedTuple):
     path: IntArray
     earned: FloatArray
     before: IntArray
-    """For each step of the path the row of the state that it came from; -1 for the first."""
+    """For each step of the path, the row of the state that it came from; -1 for the first step."""
     weblog: IntArray
     values: FloatArray
     seeds: IntArray
     weights: FloatArray
     """Weights of long-term profit."""
     sent: Int32Array
-    """For each document 1 + id of the last forager of this slot that has sent it; 0: none."""
+    """For each document, 1 + id of the last forager in this slot that sent it; 0: none."""
     accepted: BoolArray
-    """Which documents the agent has accepted from any forager, possibly under other numbers than in `sent`."""
+    """Which documents the agent has accepted from any forager; they may have other numbers than in `sent`."""
     tally: RowArray
     genes: FloatArray
     """Each forager's own parameters, in the order of `INHERITED`: a view of the last columns of `walkers`."""
     usual: FloatArray
-    """The parameters that the settings ask for."""
+    """The parameters in the settings."""
     lives: RowArray
     """When the foragers lived, by id."""
     ended: RowArray
-    """The deleted foragers, by id, as they were at their end."""
+    """The deleted foragers as they were at their end, by id."""
 
 
 @inner
 def seat(fleet: FleetState, id: int, kind: int) -> int:
-    """A forager takes the first free slot, of which there must be one; it has no path yet, and its turn comes last."""
+    """Puts a forager into the first free slot, of which there must be one. It has no path yet, and its turn comes last."""
     tally: Tally = fleet.tally[0]
     slot, place = 0, 0
     while place < tally.alive:
@@ -193,7 +193,7 @@ def seat(fleet: FleetState, id: int, kind: int) -> int:
 
 @inner
 def note_birth(fleet: FleetState, parent: int, now: float) -> None:
-    """The next forager was born."""
+    """Records the birth of the next forager."""
     tally: Tally = fleet.tally[0]
     life: LifeSpan = fleet.lives[tally.born]
     life.parent, life.born, life.deleted = parent, now, np.nan
@@ -204,21 +204,21 @@ class PathView(NamedTuple):
     """The current path: a walk from a start page."""
 
     number: int
-    """Number of the path, from 1."""
+    """The number of the path, from 1."""
     first_step: int
-    """Number of its first step; the others follow without gaps."""
+    """The number of its first step; the others follow without gaps."""
     urls: list[UrlId]
     earned: list[float]
     before: list[int]
     open: IntArray
-    """Links that it may follow next."""
+    """The links that it may follow next."""
 
 
 class Flock:
     """Keeps the arrays, grows them, and assigns slots."""
 
     def __init__(self, settings: ForagerSettings, slots: int, key: int = 0) -> None:
-        """`key` is what all random numbers of its foragers follow from."""
+        """All random numbers of its foragers follow from `key`."""
         self.settings, self.usual = settings, usual_genes(settings)
         steps, entries = 4 * settings.max_step, max(settings.weblog.size, int(INHERITED["weblog.size"].high))
         self.state = FleetState(
@@ -269,7 +269,7 @@ class Flock:
         weights: FloatArray,
         genes: Mapping[str, float],
     ) -> int:
-        """A forager comes in, with no path and nothing sent, its turn last; its slot."""
+        """Adds a forager that has no path and has sent nothing, and whose turn comes last; returns its slot."""
         if len(self.slots) == len(self.state.walkers):
             self._grow_rows()
         self._widen(len(seeds), "seeds")
@@ -283,7 +283,7 @@ class Flock:
         return slot
 
     def note_birth(self, parent: int, now: float, deleted: float = np.nan) -> None:
-        """The next forager was born, and possibly deleted since."""
+        """Records the birth of the next forager, and possibly its deletion since."""
         self.reserve(pages=0, links=0)
         note_birth(self.state, parent, now)
         self.state.lives["deleted"][self.born - 1] = deleted
@@ -300,7 +300,7 @@ class Flock:
         state.walkers["entries"][slot] = count
 
     def reserve(self, *, pages: int, links: int, sent: int = 0, accepted: int = 0) -> None:
-        """Makes room for page numbers and document numbers below these, for so many more open links, and for a birth."""
+        """Makes room for page and document numbers below these, for this many more open links, and for one birth."""
         walkers = self.state.walkers
         self._widen(pages, "met")
         self._widen(int(walkers["count"].max()) + links, "open")
@@ -317,7 +317,7 @@ class Flock:
 
     @contextmanager
     def latest(self, slot: int, most: int) -> Iterator[None]:
-        """Hides all but so many of the open links of a path, until a step is chosen; not in a breadth-first sweep."""
+        """Hides all but the latest `most` open links of a path until a step is chosen; not in a breadth-first sweep."""
         me, links = self.state.walkers[slot : slot + 1], self.state.open[slot]
         first, shown, path = int(me["head"][0]), int(me["count"][0]) - most, int(me["mark"][0])
         if shown <= first or me["kind"][0] == BFS:
@@ -325,17 +325,17 @@ class Flock:
             return
         me["head"] = shown
         yield
-        if me["mark"][0] == path:  # the path goes on; if the first link was taken, its place is free
+        if me["mark"][0] == path:  # the path goes on; the place of the first link is free if it was taken
             taken = int(me["head"][0]) - shown
             links[shown : shown + taken] = links[first : first + taken]
             me["head"] = first + taken
 
     def make_steps(self, steps: int) -> None:
-        """Makes room for paths of so many steps."""
+        """Makes room for paths of this many steps."""
         self._widen(steps, "path", "earned", "before")
 
     def _widen(self, columns: int, *names: str) -> None:
-        """Widens these tables to so many columns, or to twice as many as before."""
+        """Widens these tables to `columns`, or to twice as many columns as before."""
         for name in names:
             table: NDArray[Any] = getattr(self.state, name)
             if columns > table.shape[1]:
@@ -357,7 +357,7 @@ class Forager:
     """One forager of a flock, for Python code."""
 
     def __init__(self, flock: Flock, slot: int) -> None:
-        """The forager that has this slot now."""
+        """Refers to the forager that has this slot now."""
         self.flock, self.slot = flock, slot
         self.id = ForagerId(int(flock.state.walkers["id"][slot]))
         self.kind = KINDS[int(flock.state.walkers["kind"][slot])]
@@ -385,19 +385,19 @@ class Forager:
 
     @property
     def genes(self) -> dict[str, float]:
-        """Its own parameters, by their settings."""
+        """Its own parameters, by the names of their settings."""
         walkers = self.flock.state.walkers
         return {key: float(walkers[column][self.slot]) for key, column in GENES.items()}
 
     @property
     def weights(self) -> FloatArray:
-        """Weights of long-term profit; a view."""
+        """Its weights of long-term profit; a view."""
         weights: FloatArray = self.flock.state.weights[self.slot]
         return weights
 
     @property
     def path(self) -> PathView:
-        """The current path; before the first one it counts as finished, so that the first step starts a path."""
+        """The current path. Before the first one it counts as finished, so that the first step starts a path."""
         state, me = self.flock.state, self.flock.state.walkers[self.slot]
         steps = slice(0, 0 if self.kind is ForagerKind.BFS else int(me["length"]))
         return PathView(

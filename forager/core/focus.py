@@ -1,11 +1,13 @@
-"""Focus: is a document on the topic of the crawl? The topic is given by a query, by examples, by what people mark, or by
-several of these; how it is learned from them and from the documents of the crawl stands in `topic_lesson`.
+"""The focus: decides whether a document is on the topic of the crawl.
 
-It says "cannot tell yet" as long as there are too few examples or documents, or two halves of the examples disagree on
-what passes. Such a document is rewarded like any new one, so
-that the crawl goes on as if it had no topic instead of starving; but it is told only if a later verdict is for it.
+A query, examples, what people mark, or several of these give the topic; `topic_lesson` learns it from them and from the
+documents of the crawl.
 
-As soon as it can tell, the words of a link change the odds that it leads to a document on topic (see `topic_map`).
+The verdict is "cannot tell yet" while there are too few examples or documents, or while two halves of the examples
+disagree on what passes. Such a document is rewarded like any new one, so that the crawl goes on as if it had no topic
+instead of starving; but it is reported as a story only if a later verdict accepts it.
+
+Once verdicts are possible, the words of a link change the odds that it leads to a document on topic (see `topic_map`).
 """
 
 from collections.abc import Callable, Sequence
@@ -32,34 +34,34 @@ from forager.core.topic_lesson import (
 from forager.terms import Verdict
 
 FIRST_FIT = 50
-"""Documents to compare with at the first fit …"""
+"""Documents needed for the first fit."""
 MORE = 0.25
-"""… and then whenever they are more by this part, but by no more than half the background."""
+"""The next fit comes when there are more documents by this share, but by no more than half of the background."""
 MOST_MATCHES = 60
-"""Documents that match the query best; only they are taken for examples."""
+"""Only so many documents, those that match the query best, are taken as examples."""
 GOOD_MATCH = 0.6
-"""The share of the query's words, by rarity, that makes a document an example."""
+"""The share of the query's words, weighted by rarity, that makes a document an example."""
 _FORM = 4
-_OLDER = (2, 3)  # what they learned is learned anew
+_OLDER = (2, 3)  # what these formats hold is learned anew
 _ORDER = tuple(Verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is thought of a text now, and which of its words speak for (+) or against (−) it."""
+    """The present verdict on a text, and which of its words speak for (+) or against (−) it."""
 
     verdict: Verdict
     probability: float | None
-    """None as long as nothing was learned."""
+    """None while nothing was learned."""
     words: list[tuple[str, float]]
     doubt: str
-    """Why it cannot be told yet; empty if it can."""
+    """Why there is no verdict yet; empty if there is one."""
 
 
 class Focus:
     """Judges documents as they are read, and learns from them what is off topic.
 
-    A verdict once given stays, unless it was "cannot tell yet" or people mark the document.
+    A verdict stays, unless it was "cannot tell yet" or people mark the document.
     """
 
     def __init__(self, settings: FocusSettings, examples: Sequence[str] = (), refused: Sequence[str] = ()) -> None:
@@ -87,7 +89,7 @@ class Focus:
 
     @property
     def doubt(self) -> str:
-        """Why it cannot tell yet; empty if it can."""
+        """Why no verdicts are possible yet; empty if they are."""
         if self.topic is not None:
             return self.topic.doubt
         if self.read_so_far < FIRST_FIT:
@@ -108,7 +110,7 @@ class Focus:
         return sum(one is verdict for one in self.verdicts.values())
 
     def on_topic(self, version: int) -> bool:
-        """Whether a document is rewarded: it is on topic, or that cannot be told yet."""
+        """Whether a document is rewarded: it is on topic, or there is no verdict yet."""
         return self.verdicts.get(version, Verdict.OFF) is not Verdict.OFF
 
     def odds(self, heads: Sequence[str]) -> FloatArray:
@@ -116,7 +118,7 @@ class Focus:
         return np.ones(len(heads)) if self.topic is None else self.topic.odds(heads)
 
     def judge(self, text: str) -> Judgement:
-        """What is thought of a text now; nothing is learned from it."""
+        """The present verdict on a text; nothing is learned from it."""
         if self.topic is None:
             return Judgement(Verdict.UNSURE, None, [], self.doubt)
         (score,) = self.topic.scores(count_terms([text]))
@@ -125,11 +127,11 @@ class Focus:
         )
 
     def read(self, version: int, text: str, share: float = 0.0) -> Verdict:
-        """Judge a document, then learn from it at the next lesson; `share` is that of the list where it was found."""
+        """Judges a document, and learns from it at the next lesson. `share` is that of the list where it was found."""
         return self.take(version, count_documents([text]), share)
 
     def take(self, version: int, counts: sparse.csr_matrix, share: float = 0.0) -> Verdict:
-        """As `read`, of a document whose terms are counted."""
+        """Like `read`, for a document whose terms were counted already."""
         self.verdicts[version] = verdict = self._verdict(counts, share)
         self.read_so_far += 1
         self._documents[version] = counts
@@ -138,12 +140,12 @@ class Focus:
         return verdict
 
     def judge_again(self, version: int, text: str, share: float = 0.0) -> Verdict:
-        """The verdict on a document of which it could not tell before."""
+        """Judges a document again on which there was no verdict."""
         self.verdicts[version] = verdict = self._verdict(count_documents([text]), share)
         return verdict
 
     def mark(self, version: int, text: str, yes: bool) -> None:
-        """People say what a document is; the next lesson is due at once."""
+        """Records what people say of a document; the next lesson is due at once."""
         self._marked[version] = yes, count_documents([text])
         self.verdicts[version] = Verdict.ON if yes else Verdict.OFF
         self._next = min(self._next, max(FIRST_FIT, self.read_so_far))
@@ -162,7 +164,9 @@ class Focus:
         return self.read_so_far >= self._next
 
     def lesson(self) -> FocusLesson | None:
-        """What is to be learned now; None if there are too few examples. Until the next one, nothing is due."""
+        """What is to be learned now; None if there are too few examples. No other lesson is due before the next
+        documents.
+        """
         half = max(FIRST_FIT, self.settings.background // 2)
         self._next = self.read_so_far + max(1, min(int(MORE * self.read_so_far), half))
         plain = [counts for version, counts in self._documents.items() if version not in self._marked]
@@ -187,12 +191,12 @@ class Focus:
         return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision)
 
     def adopt(self, topic: Topic) -> None:
-        """Judge by what was learned."""
+        """Judges by this topic from now on."""
         self.topic = topic
         self.lessons += 1
 
     def _matches(self, documents: sparse.csr_matrix) -> FloatArray:
-        """The share of the query's words in each document, by their rarity."""
+        """For each document the share of the query's words in it, weighted by rarity."""
         asked = self._query[self._query < WIDTH]
         weights = rarities(documents[:, :TERMS])[asked].astype(np.float64)
         return np.asarray((documents[:, asked] > 0) @ weights / weights.sum(), dtype=np.float64).ravel()
@@ -200,7 +204,7 @@ class Focus:
     # Saving.
 
     def saving(self) -> Callable[[], bytes]:
-        """Verdicts, and all that decides the next ones; packed when the answer is called."""
+        """Verdicts and everything that decides the next ones; packed when the result is called."""
         held = [self._given, self._refused, *(counts for _, counts in self._marked.values()), *self._documents.values()]
         arrays: dict[str, NDArray[np.generic]] = {
             "versions": np.array(list(self.verdicts), dtype=np.int64),
@@ -225,7 +229,7 @@ class Focus:
 
     @classmethod
     def load(cls, saved: bytes, settings: FocusSettings) -> "Focus":
-        """As it was, with the examples it had; the verdicts stay even if query or precision are others now."""
+        """Restores a focus with the examples it had. The verdicts stay even if query or precision have changed."""
         held = unpack("focus", _FORM, saved, older=_OLDER)
         focus = cls(settings)
         ends = np.concatenate([[0], np.asarray(held["ends"], dtype=np.int64)])
@@ -254,13 +258,13 @@ class Focus:
 
 
 def _with_words(texts: Sequence[str]) -> sparse.csr_matrix:
-    """The counts of texts, but of those without a word."""
+    """The counts of texts, without texts that have no words."""
     counts = count_documents(texts) if texts else no_documents()
     return counts[np.diff(counts.indptr) > 0]
 
 
 def _columns(held: Sequence[sparse.csr_matrix]) -> dict[str, NDArray[np.generic]]:
-    """The counts of all documents, one after the other."""
+    """The counts of all documents in one sequence."""
     return {
         "ends": np.concatenate([np.diff(one.indptr) for one in held]).cumsum(dtype=np.int64),
         "terms": np.concatenate([one.indices for one in held]).astype(np.int32),

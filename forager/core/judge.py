@@ -1,6 +1,6 @@
 """Decides whether a document is new, young and on topic (Alg 7), and which foragers multiply or are deleted (Alg 8).
 
-Documents have numbers here, given by the caller. One document may have two: for its address and for its text.
+Documents have numbers here, given by the caller. A document may have two: one for its address and one for its text.
 """
 
 import math
@@ -20,14 +20,14 @@ from forager.kernel import compiled, inner
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""
 STAYS, MULTIPLIES, REPLACES, GOES = range(4)
-"""What becomes of a forager after its turn. REPLACES: it multiplies, and the poorest other one is deleted."""
+"""What happens to a forager after its turn. REPLACES: it multiplies, and the poorest other forager is deleted."""
 
 Key = tuple[int, int]
-"""Identity of a document: its kind, and the value."""
+"""The identity of a document: its kind, and the value."""
 
 
 def known_by(identity: Identity, url: int, version: int, text_print: int) -> tuple[Key, ...]:
-    """The identities of a document: it is new if none of them is known. Kinds of identity never collide."""
+    """The identities of a document: it is new if none of them is known. Identities of different kinds never collide."""
     by_url, by_text, by_version = (0, url), (1, text_print), (2, version)
     if identity == "url" or (identity == "story" and not text_print):
         return (by_url,)
@@ -67,7 +67,7 @@ class Numbers(Protocol):
 
 
 class KeyNumbers:
-    """Numbers identities in the order of their first occurrence."""
+    """Numbers identities in the order in which they first occur."""
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
@@ -92,20 +92,20 @@ class KeyNumbers:
 
 
 class Seen(NamedTuple):
-    """A document, as a visit shows it."""
+    """A document as a visit shows it."""
 
     url: int
     published: float
     """nan for a page without date, which is no document."""
     hub: bool
     topical: bool
-    """Whether it is on the topic of the crawl, or the crawl takes every topic."""
+    """Whether it is on the topic of the crawl; always, if every topic counts."""
     sent_as: int
     sent_as_too: int
-    """Numbers under which foragers remember that they have sent it; -1 for none."""
+    """The numbers under which foragers remember that they have sent it; -1 for none."""
     known_as: int
     known_as_too: int
-    """Numbers under which the agent remembers that it was accepted; -1 for none."""
+    """The numbers under which the agent remembers that it was accepted; -1 for none."""
 
 
 @inner
@@ -123,13 +123,13 @@ def _keep(flags: BoolArray, number: int, other: int) -> None:
 
 @inner
 def is_document(rules: ForagerRules, seen: Seen, now: float) -> bool:
-    """Whether a page may be sent: it is young, and no list unless lists count too."""
+    """Whether a page may be sent: it is young, and it is a text unless lists count too."""
     return now - seen.published <= rules.max_age and (rules.lists_too or not seen.hub)
 
 
 @inner
 def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
-    """Whether a forager has not sent a document; marks it as sent."""
+    """Whether a forager has not sent a document before; marks it as sent."""
     mine, number, other = fleet.walkers[slot].id + 1, seen.sent_as, seen.sent_as_too
     if (number >= 0 and fleet.sent[slot, number] == mine) or (other >= 0 and fleet.sent[slot, other] == mine):
         return False
@@ -144,9 +144,9 @@ def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
 def judge(
     rules: ForagerRules, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, links: IntArray, now: float
 ) -> int:
-    """Judges a young document that was sent; if it is new, on topic or not, credits the page that revealed it.
+    """Judges a young document that was sent. If it is new, on topic or not, credits the page that revealed it.
 
-    `links` are those of the visited page: its neighbours may have news too.
+    `links` are those of the visited page: they belong to its neighbours, which may have news too.
     """
     if _holds(fleet.accepted, seen.known_as, seen.known_as_too):
         return SENT
@@ -176,16 +176,17 @@ def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bo
         me.batch += 1
         tally: Tally = fleet.tally[0]
         tally.found += 1
-        tally.squares += 2 * me.batch - 1  # the next square less this one
+        tally.squares += 2 * me.batch - 1  # the difference between two squares in succession
         _share_cost(rules, fleet)
 
 
 @inner
 def _share_cost(rules: ForagerRules, fleet: FleetState) -> None:
-    """A new document costs the fleet as much as it pays where there are as many foragers as usual.
+    """Divides the cost of a new document among the foragers, by their part of the latest downloads.
 
-    It costs less where there are fewer, so that they multiply, and more where there are more, so that the poor go. Each
-    forager pays by its part of the latest downloads: however rich or poor the time, scores compare it with the others only.
+    With the usual number of foragers, a document costs the fleet as much as it pays. With fewer it costs less, so that
+    they multiply; with more it costs more, so that the poor are deleted. However good or bad the time of day, scores
+    compare a forager with the others only.
     """
     alive, all_work = fleet.tally[0].alive, 0.0
     for i in range(alive):
@@ -202,7 +203,7 @@ def _share_cost(rules: ForagerRules, fleet: FleetState) -> None:
 
 @inner
 def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int) -> None:
-    """This forager has downloaded so many pages; shared copies are not work."""
+    """Counts downloads of a forager; copies shared with others are no work."""
     me: Walker = fleet.walkers[slot]
     me.downloads += downloads
     me.recent += downloads
@@ -211,10 +212,10 @@ def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int
 
 @inner
 def fate_of(rules: ForagerRules, fleet: FleetState, me: Walker) -> int:
-    """What the score of a forager means. The baseline always stays as it is.
+    """What the score of a forager means for it. The baseline always stays as it is.
 
-    A relative score must be more than chance gives: downloads that bring documents come at random, so that the number of
-    documents varies by its root, times that of how many a download brings at once (the mean of squares over the mean).
+    A relative score must exceed chance. Downloads that bring documents come at random, so the number of documents
+    varies by its root, times the root of how many a download brings at once (the mean of squares over the mean).
     """
     if me.kind == BFS:
         return STAYS

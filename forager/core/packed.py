@@ -1,7 +1,7 @@
-"""Saves learned state as bytes: named arrays with a kind and a format number. No code is ever loaded.
+"""Saves learned state as bytes: named arrays with a kind and a format number. Loading never runs code.
 
 The zstandard-compressed bytes hold a line of JSON that describes the arrays, then the arrays one after the other, each
-aligned to 16 bytes. They are used in place: a table of a million pages is not copied again.
+aligned to 16 bytes. The arrays are used in place: a table of a million pages is not copied again.
 """
 
 import io
@@ -20,14 +20,14 @@ from forager.errors import InputError
 _QUICK = 1
 _ALIGNED = 16
 _ZIP = b"PK"
-"""First bytes of what an earlier version saved, compressed or not: arrays packed by numpy itself."""
+"""The first bytes of what an earlier version saved, compressed or not: arrays packed by numpy itself."""
 
 
 _UNREADABLE = (ValueError, TypeError, EOFError, OSError, KeyError)
 
 
 class _Head(msgspec.Struct):
-    """The line before the arrays."""
+    """The line of JSON before the arrays."""
 
     kind: str
     form: int
@@ -36,7 +36,7 @@ class _Head(msgspec.Struct):
 
 
 def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
-    """Packs arrays as bytes; `form` is the format number: raise it whenever the meaning changes."""
+    """Packs arrays as bytes. `form` is the format number: raise it whenever the meaning changes."""
     told = {name: (dtype_to_descr(array.dtype), array.shape) for name, array in arrays.items()}
     head = msgspec.json.encode(_Head(kind, form, told))
     parts: list[memoryview | bytes] = [head + b" " * (-(len(head) + 1) % _ALIGNED) + b"\n"]
@@ -47,13 +47,15 @@ def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> byt
 
 
 def packing(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> Callable[[], bytes]:
-    """Like `pack` with the current arrays, but done when the result is called, perhaps by another thread."""
+    """Like `pack` with the arrays as they are now, but the work is done when the result is called, perhaps by another
+    thread.
+    """
     held = {name: np.array(array) for name, array in arrays.items()}
     return lambda: pack(kind, form, held)
 
 
 def unpack(kind: str, form: int, saved: bytes, *, older: Sequence[int] = ()) -> dict[str, NDArray[np.generic]]:
-    """Unpacks the arrays; raises an `InputError` for other bytes. Also reads the formats in `older`."""
+    """Unpacks the arrays; also reads the formats in `older`. Raises an `InputError` for other bytes."""
     try:
         whole = bytearray(saved) if saved.startswith(_ZIP) else _unpacked(saved)
         found, held = _from_zip(whole) if whole.startswith(_ZIP) else _from_line(whole)
@@ -92,7 +94,7 @@ def _from_zip(whole: bytearray) -> tuple[tuple[str, int], dict[str, NDArray[np.g
 
 
 def _tuples(described: Any) -> Any:
-    """The fields of a type as numpy describes them, with tuples restored, because JSON has only lists."""
+    """The fields of a type as numpy describes them. JSON has only lists, so tuples are restored."""
     return [tuple(field) for field in described] if isinstance(described, list) else described
 
 

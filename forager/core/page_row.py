@@ -1,4 +1,4 @@
-"""The table of pages: one row of figures for every URL, for the kernels of `expectation` and `updates`."""
+"""The columns of the page table, one row for every URL, as the kernels of `expectation` and `updates` see it."""
 
 from typing import NamedTuple, Protocol
 
@@ -11,14 +11,14 @@ from forager.recrawl.rhythm import HOURS
 
 
 class PageRow(Protocol):
-    """What is known of one page, for kernels; times in seconds, -inf for never."""
+    """What is known of one page, for kernels. Times are in seconds, -inf means never."""
 
-    # What a choice reads of every page …
+    # What a choice reads of every page.
     visits: int
     failures: int  # failed requests before the first visit
-    hub: bool  # once a list of links, always one
-    fresh: bool  # found when the page that revealed it was visited again
-    awaited: bool  # a visit is under way
+    hub: bool  # whether it is a list; once a list, always a list
+    fresh: bool  # whether it was found when the page that revealed it was visited again
+    awaited: bool  # whether a visit is under way
     listed: bool  # whether it is announced as a list: a feed or a sitemap
     announced: bool  # whether a feed or news sitemap gave the date `latest`
     main: bool  # whether it is a seed, or a list announced by one, which show the news of a site
@@ -30,22 +30,22 @@ class PageRow(Protocol):
     last: float  # latest visit
     asked: float  # when it was last requested
     topical: float  # share of a list's documents, or chance of a page never read, that is on the topic; 1 without one
-    place: int  # first page with the same form of address; its row has the figures of all such pages, see below
-    # … of every list …
-    urgency: float  # of a list, less than 1 if its documents stand on others too
-    came: float  # of a list, with old visits forgotten: documents that it brought, …
-    seen_hours: float  # … and busy hours in which they came and did not leave before they were seen
-    gone: float  # documents that left it before the next visit …
-    stood_hours: float  # … and hours for which single documents were seen to stand there
-    # … of every text, and what visits change.
+    place: int  # first page with the same form of address, whose row has the figures of the form (below)
+    # What it reads of every list.
+    urgency: float  # of a list: less than 1 if other lists show its documents too
+    came: float  # of a list, old visits decaying: documents that it brought
+    seen_hours: float  # of a list: busy hours watched, without those whose documents left unseen
+    gone: float  # documents that left it before the next visit
+    stood_hours: float  # hours for which single documents were seen on it
+    # What it reads of every text, and what visits change.
     hours: float  # hours of watching, between visits; of texts busy hours
     hits: float  # documents that it brought in these hours
-    hit_hours: float  # of a single text, those hours of watching that brought news, …
-    paid_at: float  # … and the last visit that did
+    hit_hours: float  # of a text: the hours of watching that brought news
+    paid_at: float  # the last visit that brought news
     followed: float  # fresh links it revealed that were visited
     paid: float  # new documents among those
     before: float  # the visit before the latest
-    newly: int  # links nobody had met that its latest visit showed
+    newly: int  # unknown links that its latest visit showed
     length: int  # links that its latest visit showed
     elsewhere: float  # how often documents first found on it were seen on another list at its next visit
     lifted: bool  # whether there was a signal at the latest visit
@@ -70,34 +70,37 @@ PAGE = np.dtype([(name, _NARROW.get(name, _WIDE[kind])) for name, kind in PageRo
 HUB, TEXT, FRESH, LIFT, BACKLOG = range(5)
 """Rows of the table of means.
 
-HUB and TEXT: hits and hours of each kind of page; FRESH: documents and visits of fresh links; LIFT: hits and
-predictions of visits with a signal; from BACKLOG on: what backlog brought and how often it was visited, by `sort_of`.
+HUB and TEXT: hits and hours of each kind of page. FRESH: documents and visits of fresh links. LIFT: hits and
+predictions of visits with a signal. From BACKLOG on: what backlog brought and how often it was visited, by `sort_of`.
 """
 
 DEGREES = 6
 """Number of backlog sorts by the number of pages that link there: 1, 2–3, 4–7, … 32 and more."""
 
 SPREAD = BACKLOG + 2 * DEGREES
-"""Start of two rows for lists and two for texts: sums over pages with x hits in h hours, Σx² and Σxh, Σh² and Σh."""
+"""Start of two rows for lists and two for texts: sums over pages with x hits in h hours of x² and xh, of h² and h."""
 
 LISTS = SPREAD + 4
-"""Start of the rows with, for each sort of backlog, how many of its pages were lists, and how many were visited."""
+"""Start of the rows that count, for each sort of backlog, how many of its pages were lists and how many were visited."""
 
 LOOK = LISTS + 2 * DEGREES
-"""Documents that lists brought when visited again, and the number of such visits."""
+"""Documents that lists brought when visited again, and the number of these visits."""
 
 OLD = LOOK + 1
-"""New documents among never-visited pages that should have been too old, and how often such pages were visited."""
+"""New documents among never-visited pages that were probably too old, and how often such pages were visited."""
 
 HAZARD = OLD + 1
-"""Of all lists, documents that left before the next visit, and hours for which single documents were seen to stand."""
+"""Over all lists: documents that left before the next visit, and hours for which single documents were seen on them."""
 
 PASSED = HAZARD + 1
-"""Start of the rows with the time by the rhythm of the week from its beginning to each of its hours, and to its end; the
-second entry of the last one is the hour in which they were worked out."""
+"""Start of the rows with the busy time from the beginning of the week to each of its hours, and to its end. The second
+entry of the last row is the hour in which they were computed.
+"""
 
 RHYTHM = PASSED + HOURS + 1
-"""Start of the rows with, for each hour of the week, the documents that appeared, and those expected without a rhythm."""
+"""Start of the rows that hold, for each hour of the week, the documents that appeared and those expected without a
+rhythm.
+"""
 
 MAINS = RHYTHM + HOURS
 """Documents that main lists brought, and hours for which they were watched."""
@@ -105,24 +108,30 @@ MAINS = RHYTHM + HOURS
 MEANS = MAINS + 1
 
 MOMENT, BUSY_THEN, RHYTHM_OF, STALE = range(RHYTHM, RHYTHM + 4)
-"""Further indices in the outlook: a moment, and the busy time then; the hour of its rhythm; 0 unless the means have changed
-since it was worked out."""
+"""More indices in the outlook: a moment, and the busy time then; the hour in which its rhythm was computed; 0 if the
+means have not changed since it was computed.
+"""
 PER_WAIT, PER_LONGEST, MAIN_HITS, MAIN_HOURS = range(RHYTHM + 4, RHYTHM + 8)
-"""Further indices: one over twice the patience, and over `max_age` in hours; documents that all main lists
-brought, and the hours for which they were watched."""
+"""More indices in the outlook: one over twice the patience, and one over `max_age` in hours; the documents of all main
+lists, and the hours for which they were watched.
+"""
 OUTLOOK = RHYTHM + 8
 
 LOOKS_APART = 10.0
-"""Seconds for which one visit of a list serves all requests; its worth decides how much longer it rests."""
+"""Seconds for which one visit of a list serves all requests. How much longer the list rests depends on its worth."""
 
 REVEALED_MOST = 10.0
-"""Maximum value of the first visit of a list for the links that it reveals."""
+"""Maximum value that the first visit of a list gets for the links that it reveals."""
 
 FORM_MEMORY = 32.0
-"""Pages of one form of address after which half of what they were is forgotten: the young ones among them may be all seen."""
+"""Number of pages of one form of address after which half of the older results is forgotten, as all young pages of that
+form may have been visited by then.
+"""
 
 ATTEMPTS = 3
-"""Failed requests after which a never-visited page counts as visited, unless it is a main one, or no link to it was found."""
+"""After so many failed requests a never-visited page counts as visited, unless it is a main page or no link to it was
+found.
+"""
 
 DOUBLINGS = 5
 """How often the time before the next attempt doubles."""
@@ -152,11 +161,11 @@ class Priors(Protocol):
 
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])
-"""A table of one row, because kernels take arrays faster than anything else."""
+"""The type of a table of one row, because kernels take arrays faster than anything else."""
 
 
 class Mind(NamedTuple):
-    """What all foragers share, for kernels: the page table, the row of each page's state, and the success of the fleet."""
+    """What all foragers share, for kernels: the page table, the states, and the success of the fleet."""
 
     table: RowArray
     means: FloatArray
@@ -174,17 +183,17 @@ class Mind(NamedTuple):
     appeal: FloatArray
     """What the link graph says about never-visited pages; it may be shorter than the table."""
     appeal_share: float
-    """Weight of `appeal` beside long-term profit; 0: not used."""
+    """Weight of `appeal` beside long-term profit; 0: `appeal` is not used."""
     pace: RowArray
-    """One row: the success of the fleet, and what was spent."""
+    """One row: the success of the fleet, and what it spent."""
     marks: ByteArray
-    """For each page the marks of its address; empty if nobody asks for them."""
+    """The marks of each page's address; empty if they are not used."""
     prospects: FloatArray
-    """What long-term profit says of links never followed, from −1 to 1; empty if nobody learns it."""
+    """What long-term profit says of unvisited links, from −1 to 1; empty if it is not learned."""
     outlook: FloatArray
-    """What kernels need of the means, see `expectation.look_ahead`."""
+    """The means, prepared for kernels; see `expectation.look_ahead`."""
     scratch: FloatArray
-    """Four rows of figures of pages, for the length of one choice."""
+    """Four rows of intermediate figures of pages; valid during one choice."""
 
 
 @compiled

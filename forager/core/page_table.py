@@ -1,4 +1,4 @@
-"""The page table: what all visits, of every forager and of the recrawl cycle, showed of each page."""
+"""The page table: what all visits, of foragers and of the recrawl cycle, showed of each page."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -54,9 +54,9 @@ KIND, FORM = "visit statistics", 4
 OLDER = 3
 """The format without histories, which were saved separately."""
 MOMENTS = ("last", "before", "asked", "met", "signal", "paid_at")
-"""The columns of times when something was; -inf for never."""
+"""The columns that hold times; -inf for never."""
 OLD_SHARE = 0.02
-"""Initial share of new documents among pages whose date says that they are too old."""
+"""Initial share of new documents among pages that are too old by their date."""
 NO_ROWS: Int32Array = np.empty(0, np.int32)
 NO_VECTORS: Float32Array = np.empty((0, 0), np.float32)
 NO_APPEAL: FloatArray = np.empty(0)
@@ -78,11 +78,11 @@ class Introduced(NamedTuple):
 
 
 class PageTable:
-    """One row per URL, growing. Queries change nothing; `going`, `record` and `credit` do.
+    """One row per URL; the table grows. `going`, `record` and `credit` change it, queries do not.
 
-    A version has a number of its own, and a page gets a new version when it changes as defined by the settings
-    (`visits.change`: a new link for lists, another text for the rest). So a change is a version that differs from that
-    of the previous visit, live and on a tape alike.
+    Versions have numbers. A page gets a new version when it changes as defined by the settings (`visits.change`: a new
+    link for lists, another text for the rest). So a change is a version that differs from that of the previous visit,
+    live and on a tape alike.
     """
 
     def __init__(self, settings: ExpectationSettings, max_age: float = 86_400.0) -> None:
@@ -155,7 +155,7 @@ class PageTable:
         marks: ByteArray = NO_MARKS,
         prospects: FloatArray = NO_APPEAL,
     ) -> Mind:
-        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
+        """The input of the kernels. Do not keep it: the arrays are replaced as they grow."""
         self._outlook[STALE] = 1.0
         return Mind(
             self._table,
@@ -179,7 +179,7 @@ class PageTable:
         )
 
     def keep_histories(self, history: History, log: VisitLog | None = None) -> None:
-        """Sets the form in which histories are kept, with a trail or without, and a log of visits, if any."""
+        """Sets how histories are kept: with or without a trail, and with a log of visits, if any."""
         history.restore(self.history.columns())
         history.about = _facts_of(self)
         self.history, self.log = history, log
@@ -192,35 +192,32 @@ class PageTable:
 
     @property
     def hubs(self) -> IntArray:
-        """The known list pages, in the order in which they became known; a view."""
+        """The known lists, in the order in which they became known; a view."""
         return self._hubs[1 : 1 + self._hubs[0]]
 
     def worth(self, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
-        """For each page the new documents expected of a download now, and whether it is a fresh link."""
+        """For each page its worth, and whether it is a fresh link."""
         self.reserve(highest(urls) + 1)
         return worths(self.mind(), urls, now)
 
     def rank(self, urls: IntArray, now: float) -> FloatArray:
-        """For each page its ordering value."""
+        """The promise of each page."""
         self.reserve(highest(urls) + 1)
         return ranks(self.mind(), urls, now)
 
     def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
-        """The page with the highest ordering value: its index, its worth, whether it is a fresh link; and the largest
-        worth of any.
+        """The most promising page: its index, its worth, whether it is a fresh link; and the largest worth of any page.
 
-        `leaning` holds a factor for each page, or is empty; `luck`, a random number in [0, 1), breaks ties. There must
-        be room for them.
+        `leaning` holds a factor for each page, or is empty; `luck` breaks ties. There must be room for these pages.
         """
         return pick(self.mind(), urls, now, leaning, luck, np.inf)
 
     def most_promising(
         self, urls: IntArray, now: float, leaning: FloatArray, size: int, *, plain: bool = False
     ) -> IntArray:
-        """The `size` pages with the highest ordering values, sorted by number like `urls`; the lower numbers among
-        equals.
+        """The `size` most promising pages, sorted by number like `urls`; the lower numbers among equals.
 
-        `plain`: by worth alone; `leaning` holds a factor for each page, or is empty.
+        `plain`: by worth alone. `leaning` holds a factor for each page, or is empty.
         """
         self.reserve(highest(urls) + 1)
         return most_promising(self.mind(), urls, now, leaning, plain, size)
@@ -231,7 +228,7 @@ class PageTable:
         return fresh_links(self.mind(), links, now)
 
     def youngest(self, links: IntArray, most: int) -> IntArray:
-        """So many of these links, those with the latest dates, in the order of `links`."""
+        """The `most` links with the latest dates, in the order of `links`."""
         if len(links) <= most:
             return links
         self.reserve(highest(links) + 1)
@@ -249,7 +246,7 @@ class PageTable:
         return rates(self.mind(), urls)
 
     def hits(self) -> FloatArray:
-        """By URL number, the documents that each page has revealed; a copy."""
+        """For each URL number, the documents that the page has revealed; a copy."""
         return np.array(self._table["hits"])
 
     def visited(self, urls: IntArray) -> BoolArray:
@@ -263,7 +260,7 @@ class PageTable:
         return returning(self.mind(), urls)
 
     def about(self, urls: slice | IntArray) -> Facts:
-        """What score functions read of some pages besides their visits."""
+        """What score functions read of pages besides their visits."""
         self.reserve((urls.stop if isinstance(urls, slice) else highest(urls) + 1) or 0)
         pages, means, lists = self._table[urls], self._means, self._table["hub"][urls]
         news = rates(self.mind(), np.arange(len(self._table))[urls])
@@ -280,25 +277,27 @@ class PageTable:
         )
 
     def lasts(self, count: int) -> FloatArray:
-        """When each of the first `count` pages was last visited, -inf for never."""
+        """When each of the first `count` pages was last visited; -inf for never."""
         self.reserve(count)
         return np.array(self._table["last"][:count])
 
     def is_list(self, url: UrlId) -> bool:
-        """Whether a page is a list, as a visit once showed."""
+        """Whether a visit has shown that a page is a list."""
         return bool(url < len(self._table) and self._table["hub"][url])
 
     def revealer(self, url: UrlId) -> UrlId:
-        """The page on which a link here was first found; -1 if none."""
+        """The page on which a link to this page was first found; -1 if none."""
         return UrlId(int(self._table["revealer"][url])) if url < len(self._table) else UrlId(-1)
 
     def going(self, url: UrlId, now: float) -> None:
-        """Notes that a visit is under way: the page is worth nothing to others for the moment."""
+        """Records that a visit is under way, so that meanwhile the page is worth nothing to others."""
         self.reserve(url + 1)
         note_going(self.mind(), url, now)
 
     def arrived(self, url: UrlId) -> bool:
-        """Notes that a shared copy was used instead of a visit; returns whether that copy is of the page's first visit."""
+        """Records that a shared copy was used instead of a visit; returns whether that copy is of the page's first
+        visit.
+        """
         self.reserve(url + 1)
         return note_arrived(self.mind(), url)
 
@@ -329,14 +328,14 @@ class PageTable:
         note_shown(self.mind(), links, url, when, first)
 
     def recall(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
-        """Adds visits of distinct pages to their histories only, such as those of an archive or the store."""
+        """Adds visits of distinct pages only to their histories, such as visits from an archive or the store."""
         self.reserve(highest(pages) + 1)
         self.history.note_all(pages, when, changed)
         if self.log is not None:
             self.log.add(pages, when, changed)
 
     def holds(self, page: int, version: int) -> None:
-        """Sets the version of our copy of a page, from the store."""
+        """Sets the version that a page showed last, from the store."""
         self.reserve(page + 1)
         self._held[page] = version
 
@@ -345,11 +344,11 @@ class PageTable:
         before, known = len(self._met), int(self._known[0])
         if known > before:
             late = np.sort(self._known[1 + before : 1 + known])
-            self._met = np.sort(np.concatenate([self._met, late]), kind="stable")  # merges two runs that rise
+            self._met = np.sort(np.concatenate([self._met, late]), kind="stable")  # merges two sorted runs
         return self._met
 
     def met_after(self, count: int) -> IntArray:
-        """These pages without the first so many, in the order in which they became known."""
+        """These pages without the first `count`, in the order in which they became known."""
         return self._known[1 + count : 1 + self._known[0]].copy()
 
     def meet_addresses(self) -> None:
@@ -383,7 +382,7 @@ class PageTable:
         self._table["latest"][urls], self._table["announced"][urls] = published, True
 
     def bound(self, urls: IntArray, latest: FloatArray | float) -> None:
-        """These pages were published no later than this, unless a feed or news sitemap gives a date."""
+        """Sets the latest possible date of these pages, unless a feed or news sitemap gave a date."""
         self.reserve(highest(urls) + 1)
         self.meet_addresses()
         latest = np.broadcast_to(latest, urls.shape)
@@ -391,13 +390,14 @@ class PageTable:
         self._table["latest"][urls[~stated]] = np.fmin(self._table["latest"][urls[~stated]], latest[~stated])
 
     def lean_to_topic(self, urls: IntArray, shares: FloatArray) -> None:
-        """Sets which share of the documents that these lists bring is on the topic of the crawl, and the chance that these
-        pages never read are."""
+        """Sets the share of the documents of these lists that is on topic, or the probability that these unread pages
+        are.
+        """
         self.reserve(highest(urls) + 1)
         self._table["topical"][urls] = shares
 
     def topical(self, url: UrlId) -> float:
-        """What was set by `lean_to_topic`; 1 if nothing was."""
+        """The value set by `lean_to_topic`; 1 if none was."""
         return float(self._table["topical"][url]) if url < len(self._table) else 1.0
 
     def foretell(self, url: UrlId, hours: float, hits: float) -> None:
@@ -409,7 +409,7 @@ class PageTable:
             weigh(self._means, TEXT, hits, hours, 1.0)
 
     def signal(self, links: IntArray, when: float) -> None:
-        """Notes that a page with these links just had news: its neighbours may have some too."""
+        """Records that a page with these links just had news, so that its neighbours may have some too."""
         self.reserve(highest(links) + 1)
         note_signal(self.mind(), links, when)
 
@@ -437,7 +437,7 @@ class PageTable:
         self.make_room(0)
 
     def make_room(self, visits: int) -> None:
-        """Makes room for so many more visits."""
+        """Makes room for this many more visits."""
         self.history.make_room(visits)
         if self.log is not None:
             self.log.make_room(len(self._table), visits)
@@ -451,8 +451,9 @@ class PageTable:
         return self.saving()()
 
     def saving(self) -> Callable[[], bytes]:
-        """What `save` gives, as of now; it may be packed later, by another thread. The log is not in it: the store has all
-        visits."""
+        """The work of `save`, for the present state; another thread may do it later. The log is left out, because the
+        store has all visits.
+        """
         held = {
             "table": self._table,
             "means": self._means,
@@ -484,7 +485,7 @@ class PageTable:
         return loaded
 
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
-        """Restores histories and the versions held, saved with the table or, by an earlier version, separately."""
+        """Restores histories and versions, saved with the table or, by an earlier version, separately."""
         if "trail_page" in columns and self.history.trail is None:
             self.history = History(trail=Trail(), about=_facts_of(self))
         self.history.restore(columns)
@@ -494,7 +495,7 @@ class PageTable:
 
 
 def _facts_of(pages: PageTable) -> PageFactsOf:
-    """What a history asks of the page table that has it. It does not keep the table in memory, which is then free at once."""
+    """What a history asks of its page table. It does not keep the table in memory, so that the table is free at once."""
     table = ref(pages)
 
     def about(urls: slice | IntArray) -> Facts:
@@ -506,13 +507,13 @@ def _facts_of(pages: PageTable) -> PageFactsOf:
 
 
 def _blank_rows(count: int) -> RowArray:
-    """Rows of so many pages of which nothing is known."""
+    """Rows of this many pages of which nothing is known."""
     blank = np.zeros(1, dtype=PAGE)
     blank["revealer"], blank["latest"], blank["urgency"] = -1, np.nan, 1.0
     blank["topical"] = 1.0
     for never in MOMENTS:
         blank[never] = -np.inf
-    rows = np.repeat(blank, count)  # by far faster than to fill column after column
+    rows = np.repeat(blank, count)  # far faster than filling each column
     rows["place"] = np.arange(count)
     return rows
 

@@ -1,8 +1,8 @@
-"""Settings of foragers, of the reinforcing agent and of the focus. Every reconstructed choice and every change against
-the paper is one of them.
+"""The settings of foragers, reinforcing agent and focus. Each choice that the paper leaves open, and each change to the
+paper, is one of them.
 
-The defaults are the changed fleet that replays of recorded sites recommend; `PAPER_FORAGER` and `PAPER_AGENT` are the
-changes for the paper's mode. Coverage figures are from one such replay at equal budgets.
+The defaults are the changed fleet that did best in replays of recorded sites; `PAPER_FORAGER` and `PAPER_AGENT` change
+them to the paper's mode. Coverage figures come from one such replay at equal budgets.
 """
 
 from collections.abc import Mapping
@@ -40,19 +40,23 @@ class WeblogSettings:
     """How a forager remembers good start pages."""
 
     size: Count = 100
-    """Maximum number of entries (reconstructed)."""
+    """Maximum number of pages in a weblog (reconstructed). Larger ones reach more pages, smaller ones concentrate on
+    the best.
+    """
     start_size: Count = 10
-    """Number of best entries in the start list (stated)."""
+    """Number of best pages in the start list; used if `start.by` is `list` (stated)."""
     step: Share = 0.3
-    """β: how far a known entry moves towards what its latest path earned (stated)."""
+    """β: how far the value of a page moves towards what its latest path earned; from 0, never, to 1, at once (stated)."""
     penalties: bool = True
-    """Penalties lower the sums of a path, not only rewards raise them (ours; the paper keeps penalties apart: false)."""
+    """Whether penalties lower the value of pages, as rewards raise it (ours; the paper keeps penalties apart: false)."""
     texts: bool = False
-    """Whether pages that never bring news again, such as articles, may be entries. The paper's mode: true. Ours: false,
-    because a weblog full of articles starves the fleet (coverage .285 instead of .872)."""
+    """Whether a weblog may hold pages that never bring news again, such as articles (the paper: true). Ours is false,
+    because a weblog full of articles starves the fleet (coverage .285 instead of .872).
+    """
     split_rl: bool = False
-    """Whether multiplication splits the weblog of RL foragers too; otherwise parent and child keep all of it. The paper
-    says that they all had the same weblog, and splitting would shrink it to nothing (reconstructed)."""
+    """Whether an RL forager splits its weblog when it multiplies; otherwise parent and child keep all of it. The paper
+    says that they all had the same weblog, and splitting would shrink it to nothing (reconstructed).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +64,19 @@ class StartSettings:
     """How a forager chooses the first page of a path."""
 
     by: Literal["list", "draw", "best"] = "best"
-    """`list`: at random from the start list (stated by the paper). `draw`: from the whole weblog, weighted by (value +
-    1) × chance of news. `best`: the page of the weblog with the most expected new documents now (ours). The value
-    decides which pages are in the weblog, and breaks ties; as a factor it led to the same few lists again and again
-    (coverage of section pages .17 instead of .89)."""
+    """`best`: the most promising page of the weblog, its value only breaks ties (ours). `list`: a random page of the
+    start list (stated). `draw`: a random page of the weblog, weighted by (value + 1) × probability of news; it led to
+    the same few lists again and again (coverage of section pages .17 instead of .89).
+    """
     explore: Share = 0.02
-    """Share of starts drawn at random from all known list pages instead (ours; the paper: 0)."""
+    """Share of paths that start at a random known list instead (ours; the paper: 0). Raise it if lists are found but
+    never visited.
+    """
     others: Annotated[int, Field(ge=0)] = 32
-    """Number of known pages of any kind, evenly spread over all, that `best` may choose besides the weblog, and a quarter of
-    the number of known lists that it may (ours). Without them a fleet alone never leaves the few pages around its seeds if
-    none is a list: it made 2,246 of 43,120 downloads on recorded teletext, and found nothing."""
+    """Besides the weblog, `best` may choose among this many known pages of any kind, and four times as many known lists
+    (ours). Without them a fleet alone never leaves the pages around its seeds if none of them is a list: on recorded
+    teletext it made 2,246 of 43,120 downloads and found nothing.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,74 +84,85 @@ class LeavingSettings:
     """When a forager leaves its path. All of this is ours; in the paper only the number of steps ends a path."""
 
     below: Annotated[float, Field(ge=0)] = 1.0
-    """Leave when the best open link is worth less than this many times the fleet's mean hits per download; 0: never.
-    (Coverage .58 with, .49 without it at equal budget.)"""
+    """Leave when the best open link is worth less than this many times the fleet's mean hits per download; 0: never. At
+    equal budget coverage was .58 with it and .49 without.
+    """
     memory: Count = 500
-    """Number of downloads over which that mean is taken."""
+    """Number of downloads over which this mean is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectationSettings:
-    """How the worth of a download is estimated. All values are ours; the paper orders by long-term profit alone."""
+    """How the worth of a download is estimated. These are first guesses and weights, all ours; `forager tune` can
+    search most of them.
+    """
 
     main_rate: Positive = 40.0
-    """Documents per hour expected of a seed, and of feeds and sitemaps that a seed announces, before any of them was watched;
-    then what all others bring. The value is high because it is soon corrected: see `hub_weight`."""
+    """Documents per hour expected of a seed, and of a feed or sitemap that a seed announces, before any was watched. It
+    is high on purpose, because visits correct it soon.
+    """
     hub_rate: Positive = 0.5
-    """Documents per hour expected of any other list page before one with the same form of address was watched."""
+    """Documents per hour expected of any other list, before one with the same form of address was watched."""
     hub_weight: Positive = 0.5
-    """Weight, in documents, of the first guess of a list page, and of what is known of pages with the same form of
-    address. Rates differ by orders of magnitude, so it is small: a seed that brings nothing is visited after 37 s, and
-    then after times that grow by two fifths."""
+    """Weight, in documents, of these first guesses. It is small because the rates of lists differ by orders of
+    magnitude: a seed that brings nothing is visited again after 37 s, and then at intervals that grow by two fifths.
+    """
     place_weight: Positive = 1.0
-    """Number of pages with the same form of address after which their results count as much, for a never-visited page,
-    as those of all backlog."""
+    """After this many pages with the same form of address their results count as much, for an unvisited page, as those
+    of all pages.
+    """
     patience: Duration = 16.0
-    """A visit to a list counts fully only once its expected documents have waited for so many seconds, all together."""
+    """A visit to a list counts fully only once its expected documents have waited for this many seconds, all together.
+    Raise it to visit busy lists less often.
+    """
     text_rate: Positive = 0.01
-    """News per hour expected of a single text before any was watched."""
+    """News per hour expected of a text before any was watched."""
     rhythm: bool = True
-    """Whether time is counted by the rhythm of the week, as far as it is learned: a quiet hour counts less."""
+    """Whether a quiet hour of the week counts less than a busy one, once the crawl has learned which hours those are."""
     fresh_share: Annotated[float, Field(gt=0, le=1)] = 0.9
-    """Share of fresh links expected to be new documents before any was followed."""
+    """Share of fresh links expected to be new documents, before any was followed."""
     backlog_worth: Positive = 0.5
-    """Documents expected of a link from the first visit of a page before any such link was followed."""
+    """Documents expected of a link from the first visit of a page, before any such link was followed."""
     backlog_memory: Count = 200
-    """Number of visits over which the worth of each sort of backlog, the share of lists in it, and what a list brings
-    in a visit are averaged: backlog becomes worth less as a site becomes known."""
+    """Number of visits over which the worth of backlog is averaged, so that it falls as a site becomes known."""
     list_share: Share = 0.01
-    """Share of the links from the first visit of a page that are expected to lead to lists before any was followed. A
-    never-visited list is worth what a visit to a list brings. Without that, section pages were found so slowly that the
-    first eight days at 6 downloads an hour covered .64 instead of .88; with more (.1) a Newsroom waited for its news
-    while old articles were tried."""
+    """Share of the links from the first visit of a page that are expected to lead to lists, before any was followed.
+    With 0, section pages were found so slowly that the first eight days at 6 downloads an hour covered .64 instead of
+    .88; with .1, a Newsroom waited for its news while old articles were tried.
+    """
     prior_hours: Positive = 10.0
-    """Hours of watching after which a page's own rate weighs as much as the mean of its kind, at least; it becomes more
-    where the pages of a kind turn out to be alike. On recorded texts fewer find more documents, more find more of those
-    that last."""
+    """After at least this many hours of watching, the rate of a page weighs as much as the mean of its kind. On
+    recorded texts a lower value finds more documents, a higher one more of those that last.
+    """
     prior_links: Positive = 5.0
-    """Number of followed links after which a page's own share counts as much as the mean."""
+    """After this many followed links, the share of new documents of a page counts as much as the mean."""
     prior_weight: Positive = 10.0
-    """Weight of the first guesses of the means, in pages of so many hours (`prior_hours`) or links (`prior_links`)."""
+    """Weight of the first guesses of the means, in pages of `prior_hours`, or of `prior_links`."""
     breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Lists of links are ordered by new documents × K ^ breadth, where K is the delay that a visit saves per document, with
-    that of documents that would leave unseen. 0 looks where most new documents are, 1 where a visit saves most. On a
-    year of section pages ½ was better than both."""
+    """How lists are ordered: by new documents × K ^ breadth, where K is the delay that a visit saves per document. 0
+    prefers the lists with most new documents, 1 those where a visit saves most delay. On a year of section pages ½ was
+    better than both.
+    """
     text_breadth: Annotated[float, Field(ge=0, le=1)] = 0.12
-    """The same for single texts. A few tickers write most texts, and none of them lasts: with more breadth more of the
-    lasting texts are found, and fewer of all."""
+    """The same for texts. A few tickers write most texts, and none of these lasts: a higher value finds more of the
+    lasting texts, but fewer of all.
+    """
     fresh_first: Annotated[float, Field(ge=1)] = 30.0
-    """How many times as much a fresh link counts in the ordering; 1 lets it compete with list pages evenly."""
+    """Factor by which fresh links come before other pages; with 1 they compete with lists evenly."""
     lift_most: Annotated[float, Field(ge=1)] = 3.0
-    """The lift is clipped to between one over this and this; 1 switches it off."""
+    """The lift, the factor for pages whose neighbours just had news, stays between 1 / this and this; 1 switches it
+    off.
+    """
     lift_memory: Count = 1000
-    """Number of visits with a signal over which the lift is averaged."""
+    """Number of visits after news of neighbours over which the lift is averaged."""
     retry_after: Duration = 3600.0
-    """How long a never-visited page is worth nothing after a request for it; doubled by every failure."""
+    """How long an unvisited page is worth nothing after a request that failed; each further failure doubles it."""
     profit_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Long-term profit, of kinds that learn it, or the link graph, as `crawl.ordering` says, changes the worth of
-    never-visited pages by up to this share; at 0 it only breaks ties."""
+    """Long-term profit and the link graph (see `crawl.ordering`) change the worth of unvisited pages by up to this
+    share. With 0 they only break ties.
+    """
     profit_scale: Positive = 100.0
-    """Long-term profit that counts as large: about one reward."""
+    """The long-term profit that counts as large: about one reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +170,18 @@ class ProfitSettings:
     """How long-term profit is learned."""
 
     learn: Literal["arrivals", "moves"] = "arrivals"
-    """`moves`: the paper's TD(0), from each move of a path, so that a page is worth what comes after it. `arrivals` (ours):
-    from each first look at a page, by the fleet or by the recrawl cycle, so that a link never followed is worth what
-    following it earns and what the best of the new links there promises."""
+    """`moves`: the paper's TD(0), from each move of a path. `arrivals` (ours): from the first visit of each page, by
+    whichever side of the crawl, so that an unvisited link is worth what following it earns and what its best new link
+    promises.
+    """
     discount: Share = 0.5
-    """γ: what the profit of the next page is worth now (the paper: 0.9, reconstructed; it only implies a value below 1)."""
+    """γ: the factor for the profit of the next page (the paper: 0.9, reconstructed; it only implies a value below 1)."""
     rate: Annotated[float, Field(gt=0, le=1)] = 0.2
-    """α: learning rate (the paper: 0.1, reconstructed)."""
+    """α: the learning rate (the paper: 0.1, reconstructed)."""
     normalised: bool = True
-    """Divide the learning rate by max(1, ‖s‖²): safe with any states (ours; the paper's step is not normalised: false)."""
+    """Whether to divide the learning rate by max(1, ‖s‖²), which is safe with any states (ours; the paper: false)."""
     spread: Annotated[float, Field(ge=0)] = 1.0
-    """First weights are drawn evenly from −spread to +spread (the paper says random; the spread is reconstructed)."""
+    """The first weights are drawn evenly from −spread to +spread (random in the paper; the spread is reconstructed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,28 +189,32 @@ class StateSettings:
     """How a text becomes a state."""
 
     dimension: Count = 50
-    """K: number of text clusters, and so of components of a state (stated)."""
+    """K: the number of text clusters, and so of components of a state (stated)."""
     scale: Annotated[float, Field(gt=0)] = 10.0
-    """c in tanh(c·(P − 1/(K+1))) (reconstructed; with 51 and more, learning diverges)."""
+    """c in tanh(c·(P − 1/(K+1))) (reconstructed; from 51 on, learning diverges)."""
     vocabulary: Count = 30_000
-    """Maximum number of words, those in most texts first (ours)."""
+    """Maximum number of words; those in most texts are kept (ours)."""
     least_texts: Count = 2
-    """Minimum number of texts that contain a word (ours)."""
+    """A word must occur in at least this many texts (ours)."""
     weighting: Literal["tfidf", "counts"] = "tfidf"
-    """What is clustered: words by TF-IDF, or plain counts. The paper does not say, and PDDP takes either; with counts
-    the commonest words decide (purity on 20 Newsgroups .21 against .42, on Reuters-21578 .66 against .75)."""
+    """How words are weighted for clustering: `tfidf`, or plain `counts`. The paper does not say. With counts the
+    commonest words decide (purity on 20 Newsgroups .21 against .42, on Reuters-21578 .66 against .75).
+    """
     train_pages: Count = 2000
-    """Number of pages of the crawl after which clusters are learned, if no file is given (ours). Their texts are read
-    again from the store: with visits.keep_text off, states stay hashed words."""
+    """After this many pages clusters are learned, unless a file is given (ours). The texts are read from the store:
+    without `visits.keep_text`, states stay hashed words.
+    """
     file: str = ""
-    """File written by `forager learn states`, used from the first page on; empty for none (ours)."""
+    """A file written by `forager learn states`, used from the first page on; empty for none (ours)."""
     shape: bool = True
-    """The shape of a page's address belongs to its state too: site, section, depth, the template of its last part, and the
-    anchor and the place of the link where they are known (ours; the paper: false). Without having seen a page, this is
-    what tells an article from an imprint."""
+    """Whether the address of a page is part of its state: site, section, depth, the template of its last part, and
+    anchor and place of the link to it (ours; the paper: false). Before a visit, this is what tells an article from an
+    imprint.
+    """
     link_words: Annotated[float, Field(gt=0)] = 5.0
-    """Known words in anchor and URL at which they weigh as much as the linking page when a page not yet seen is
-    estimated (ours)."""
+    """With this many known words in anchor and URL, these weigh as much as the linking page in the state of an
+    unvisited page (ours).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,30 +222,42 @@ class ForagerSettings:
     """How a forager walks."""
 
     kind: ForagerKind = ForagerKind.WLRL
-    """WL, RL, WLRL (stated) or BFS, the baseline."""
+    """What foragers learn: `WL` good start pages, `RL` long-term profit, `WLRL` both (stated); `BFS` nothing, the
+    baseline that sweeps.
+    """
     kinds: Mapping[ForagerKind, Count] = field(default_factory=dict)
-    """A fleet that begins with several kinds, and how many of each, such as {WLRL: 8, WL: 8} as in the paper's run on the
-    web; none: `kind` alone. Children are of their parent's kind."""
+    """A fleet that begins with several kinds, and how many of each, such as {WLRL: 8, WL: 8} as in the paper's run on
+    the web; none: `kind` alone. Children are of the kind of their parent.
+    """
     links: Literal["one", "all"] = "one"
-    """Pages per step: `one`, or the page and `all` pages linked from it as in the paper. Ours: one, because the paper's
-    next step lands on a page just visited, and most requests are repeats (coverage .58 against .21)."""
+    """Pages per step: `one`, or the page and `all` pages linked from it, as in the paper. With all, the next step
+    mostly lands on a page just visited (coverage .58 with one, .21 with all).
+    """
     order: Literal["expectation", "profit"] = "expectation"
-    """Order of open links: by expected new documents (ours), or by long-term profit (the paper), which knows where to
-    look but not when."""
+    """How open links are ordered: by `expectation` of new documents (ours), or by long-term `profit` (the paper), which
+    knows where to look but not when.
+    """
     max_step: Count = 10
-    """Maximum number of steps of a path (the paper: 100, reconstructed; short paths keep to what pays)."""
+    """Maximum number of steps of a path (the paper: 100, reconstructed). Shorter paths keep to what pays."""
     harvest: bool = True
-    """Whether a path continues after `max_step` while its best link is a fresh one, which would be lost (ours)."""
+    """Whether a path goes on after `max_step` while its best link is fresh, because that link would be lost otherwise
+    (ours).
+    """
     max_age: Duration = 86400.0
-    """Maximum age of a story: older documents are neither sent nor rewarded, and the expected documents of a page stop
-    growing this long after its last visit (stated: 24 h)."""
+    """Maximum age of a story (stated: 24 h). Older documents are neither sent nor rewarded, and a page gains no worth
+    this long after its last visit.
+    """
     identity: Identity = "story"
-    """What makes a document new: its page `version` (reconstructed for the paper), its `url`, its main `text`, or both
-    of these (`story`, ours: neither a corrected article nor the same text at another address is reported again)."""
+    """What makes a document new to a forager: its `version` (reconstructed for the paper), its `url`, its main `text`,
+    or both of these (`story`, ours: neither a corrected article nor the same text at another address is reported
+    again).
+    """
     hubs: bool = False
-    """Whether lists of links count as documents too (the paper makes no difference: true; ours: false)."""
+    """Whether lists count as documents too (the paper makes no difference: true; ours: false)."""
     credit: Literal["revealer", "visit"] = "revealer"
-    """Which step is rewarded for a document: the one that showed the link (ours) or the one that sent it (the paper)."""
+    """Which step is rewarded for a document: the `revealer` that showed its link (ours), or the `visit` that sent it
+    (the paper).
+    """
     weblog: WeblogSettings = field(default_factory=WeblogSettings)
     """Where good paths started."""
     start: StartSettings = field(default_factory=StartSettings)
@@ -238,14 +273,14 @@ class ForagerSettings:
 
     @property
     def wants_states(self) -> bool:
-        """Whether anybody asks for states: who learns long-term profit, or orders links by it."""
+        """Whether states are needed: to learn long-term profit, or to order links by it."""
         if self.kind is ForagerKind.BFS:
             return False
         return self.order == "profit" or any(kind.learns_profit for kind in (self.kinds or [self.kind]))
 
     @property
     def foresees(self) -> bool:
-        """Whether long-term profit is to say which links never followed the recrawl cycle takes first."""
+        """Whether long-term profit tells the recrawl cycle which unvisited links to visit first."""
         return self.wants_states and self.order == "expectation" and self.profit.learn == "arrivals"
 
     @property
@@ -255,17 +290,17 @@ class ForagerSettings:
 
     @property
     def first_kinds(self) -> list[ForagerKind]:
-        """One for each forager that the settings name; none: as many of `kind` as the population begins with."""
+        """The kinds of the first foragers, one entry each; empty if `kind` alone decides."""
         return [kind for kind, count in self.kinds.items() for _ in range(count)]
 
 
 class Bounds(NamedTuple):
-    """Between which values a setting may move."""
+    """The range of a setting."""
 
     low: float
     high: float
     log: bool = False
-    """Factors count, not differences."""
+    """The setting changes by factors, not by differences."""
     whole: bool = False
 
 
@@ -279,10 +314,11 @@ INHERITED: Mapping[str, Bounds] = {
     "profit.discount": Bounds(0.3, 0.99),
     "profit.rate": Bounds(0.003, 0.5, log=True),
 }
-"""The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds.
+"""The settings that each forager has of its own and a child inherits; `tune` keeps to the same ranges.
 
-Not `breadth`: what a crawl looks for is its user's to say (`crawl.aim`). Foragers that inherited it turned to tickers and busy
-lists, which score best, and found lasting texts and the documents of quiet lists later."""
+Not `breadth`, because the user decides what a crawl looks for (`crawl.aim`). Foragers that inherited it turned to
+tickers and busy lists, which score best, and found lasting texts and the documents of quiet lists later.
+"""
 
 
 _ALL: Mapping[str, float | str] = {"crawl.least_worth": 0.0}  # spend every request that is allowed
@@ -294,7 +330,7 @@ AIMS: Mapping[str, Mapping[str, float | str]] = {
     "lasting": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.45},
     "freshness": {**_BY_HAND, "forager.expectation.breadth": 0.0, "forager.expectation.text_breadth": 0.8},
 }
-"""The settings for what known pages are looked at again for, by dotted name; chosen on the first halves of recordings."""
+"""The settings for each value of `crawl.aim`, by dotted name; chosen on the first halves of recordings."""
 
 
 PAPER_FORAGER: Mapping[str, object] = {
@@ -316,7 +352,7 @@ PAPER_FORAGER: Mapping[str, object] = {
     "profit.normalised": False,
     "states.shape": False,
 }
-"""The values of `ForagerSettings` that make the paper's mode, by dotted name; all others stay."""
+"""The changes to `ForagerSettings` that make the paper's mode, by dotted name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +360,9 @@ class RelevancySettings:
     """What the reinforcing agent rewards."""
 
     identity: Identity = "story"
-    """What makes a document new: `version` (reconstructed for the paper), `url`, `text`, or `story`: both new (ours)."""
+    """What makes a document new to the agent: `version` (reconstructed for the paper), `url`, `text`, or `story`: new
+    by both (ours).
+    """
     reward: Annotated[float, Field(gt=0)] = 100.0
     """Reward of a forager for a relevant document (reconstructed)."""
     penalty: Annotated[float, Field(le=0)] = -1.0
@@ -344,19 +382,24 @@ class ScoreSettings:
     multiply_at: float = 200.0
     """Score at which a forager multiplies (reconstructed)."""
     delete_below: float = 0.0
-    """A forager whose score falls below this is deleted (reconstructed)."""
+    """A forager is deleted when its score falls below this (reconstructed)."""
     relative: bool = True
-    """Count documents against what the whole fleet finds with as many downloads (see `population.usual`), and let a good
-    forager take the place of the poorest when the fleet is full (ours). With the paper's rule (false) every document pays more
-    than it costs, and nobody is ever deleted."""
+    """Whether scores compare a forager with the rest of the fleet, at equal downloads, and a good one takes the place
+    of the poorest when the fleet is full (ours). With the paper's rule (false) every document pays more than it costs,
+    and nobody is ever deleted.
+    """
     relative_gain: Annotated[float, Field(gt=0)] = 4.0
-    """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted (ours)."""
+    """With relative scores: documents above the fleet's mean at which a forager multiplies, and below it at which it is
+    deleted (ours).
+    """
     beyond_chance: Annotated[float, Field(ge=0)] = 1.0
-    """The same must be so many times what chance gives: the root of the documents that the mean would have found, times that
-    of how many a download brings at once (ours)."""
+    """The same must also exceed this many times what chance gives: the root of the documents that the mean would have
+    found, times the root of how many a download brings at once (ours).
+    """
     memory: Count = 20
-    """Documents of the fleet over which a download fades from that mean, so that a night is measured against the night
-    (ours)."""
+    """Number of the fleet's documents over which a download fades from that mean, so that a night is compared with the
+    night (ours).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,15 +409,17 @@ class PopulationSettings:
     first: Count = 2
     """Number of foragers at the start (stated)."""
     least: Count = 2
-    """Minimum number of foragers: no deletions below it (stated)."""
+    """Minimum number of foragers (stated)."""
     most: Count = 16
-    """Maximum number of foragers: no multiplication beyond it (stated)."""
+    """Maximum number of foragers (stated)."""
     usual: Count = 6
-    """Number of foragers about which the fleet settles with relative scores: then its downloads cost what they find; fewer pay
-    less and multiply, more pay more and the poor are deleted (ours)."""
+    """Number of foragers around which a fleet with relative scores settles: there its downloads cost as much as they
+    find. A smaller fleet pays less and multiplies, a larger one pays more and the poor are deleted (ours).
+    """
     starts: Annotated[int, Field(ge=0)] = 10
-    """A child whose half of the weblog has fewer pages than this also gets the best pages of the link graph, lists and
-    never-visited pages, if `crawl.ordering` is `rw-eg` or `mixed`; 0: none, as in the paper (ours)."""
+    """If `crawl.ordering` is `rw-eg` or `mixed`: a child whose half of the weblog is smaller than this also gets the
+    best pages of the link graph. 0: none, as in the paper (ours).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,10 +427,11 @@ class ReinforcingSettings:
     """The reinforcing agent."""
 
     slice: Duration = 180.0
-    """How long a forager works before the next one, where they take turns (stated: 3 min)."""
+    """How long a forager works before the next one, where foragers take turns (stated: 3 min)."""
     turns: Literal["fixed", "random"] = "fixed"
-    """The order of time slices in a round: always the same (stated), or random, as the paper thinks may be needed on faster
-    machines. In a live crawl foragers take no turns, they work at once."""
+    """The order of time slices in a round: `fixed` (stated), or `random`, as the paper thinks may be needed on faster
+    machines. In a live crawl all foragers work at once.
+    """
     relevancy: RelevancySettings = field(default_factory=RelevancySettings)
     """What is rewarded."""
     scores: ScoreSettings = field(default_factory=ScoreSettings)
@@ -393,10 +439,11 @@ class ReinforcingSettings:
     population: PopulationSettings = field(default_factory=PopulationSettings)
     """How many foragers there may be."""
     mutation: Share = 0.15
-    """How far the parameters of a child move from its parent's: path length, weblog size and step, leaving, exploring,
-    weight, discount and rate of long-term profit. About this share of a value, or of a quarter of its range;
-    they are drawn a tenth of the way back to the settings, so that without selection they do not wander off. 0: a
-    child's are the settings', as in the paper (ours)."""
+    """How far the parameters of a child move from those of its parent, as a share of their value or of a quarter of
+    their range: path length, weblog size and step, leaving, exploring, and weight, discount and rate of long-term
+    profit. They are also drawn a tenth of the way back to the settings, so that they do not wander off. 0: a child has
+    the settings, as in the paper (ours).
+    """
 
 
 PAPER_AGENT: Mapping[str, object] = {
@@ -404,7 +451,7 @@ PAPER_AGENT: Mapping[str, object] = {
     "scores.relative": False,
     "mutation": 0.0,
 }
-"""The values of `ReinforcingSettings` that make the paper's mode, by dotted name; all others stay."""
+"""The changes to `ReinforcingSettings` that make the paper's mode, by dotted name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,12 +461,13 @@ class FocusSettings:
     query: str = ""
     """Words of the topic, in any order (ours)."""
     examples: str = ""
-    """Documents of the topic: a URL, a folder of .txt and .html files, or JSON lines with a `text` or `url` each, and
-    `on_topic: false` for what is not meant; several with spaces between them (ours)."""
+    """Documents of the topic, separated by spaces: URLs, folders of .txt and .html files, or JSON lines with a `text`
+    or `url` each, and `on_topic: false` for what is not meant (ours).
+    """
     precision: Share = 0.8
-    """The share of the stories told that shall be on topic (ours)."""
+    """The share of the reported stories that should be on topic (ours). Higher values report fewer stories."""
     background: Count = 1000
-    """The latest documents of the crawl that examples are compared with (ours)."""
+    """Number of latest documents of the crawl that examples are compared with (ours)."""
 
     @property
     def wanted(self) -> bool:

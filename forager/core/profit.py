@@ -1,9 +1,9 @@
-"""Long-term profit: the learned worth of a page's state (Alg 3, Alg 4).
+"""Long-term profit: what a page is worth now and later, estimated from its state (Alg 3, 4).
 
-The estimate is linear, V(A) = Σ wᵢ sᵢ(A), and learned by TD(0). In the paper from the moves of a path: δ = r + γ V(next) −
-V(current), Δw = α δ s(current). Ours learns from first looks at pages: what a look earned, and γ times the best that the new
-links there promise. The state of a page never seen is that of the page that revealed it; the shape of its address, in
-components of their own, is known before it is seen.
+The estimate is linear, V(A) = Σ wᵢ sᵢ(A), and learned by TD(0). In the paper it is learned from the moves of a path: δ
+= r + γ V(next) − V(current), Δw = α δ s(current). Ours is learned from the first visit of each page: its target is what
+that visit earned, plus γ times the best estimate among the new links there. An unvisited page has the state of the page
+that revealed it, and components of its own for its address, which is known before the visit.
 """
 
 import math
@@ -19,12 +19,12 @@ from forager.kernel import compiled, inlined, inner
 
 Vector = Float32Array
 EACH = MARKS**-0.5
-"""What a mark of an address counts in the state: all together have the length 1."""
+"""The value of each mark of an address in the state; all marks together have length 1."""
 
 
 @inner
 def profit_of(state: Vector, weights: FloatArray) -> float:
-    """The long-term profit of one state."""
+    """The long-term profit of a state."""
     total = 0.0
     for k in range(len(state)):
         total += weights[k] * state[k]
@@ -33,7 +33,7 @@ def profit_of(state: Vector, weights: FloatArray) -> float:
 
 @inner
 def _square_length(state: Vector) -> float:
-    """‖s‖² in double precision; products of single-precision numbers are rounded differently in plain Python."""
+    """‖s‖² in double precision, because plain Python rounds products of single-precision numbers differently."""
     total = 0.0
     for k in range(len(state)):
         value = np.float64(state[k])  # numba keeps the precision with `float`
@@ -43,7 +43,7 @@ def _square_length(state: Vector) -> float:
 
 @inlined
 def _row_of(mind: Mind, url: int) -> int:
-    """The row of a page's state, of a page never seen that of the page that revealed it; 0 if nothing is known."""
+    """The row of a page's state; for an unvisited page the row of the page that revealed it; 0 if nothing is known."""
     row: int = mind.rows[url]
     if row == 0 and mind.table[url].visits == 0 and mind.table[url].revealer >= 0:
         row = mind.rows[mind.table[url].revealer]
@@ -74,7 +74,7 @@ def profits(mind: Mind, urls: IntArray, weights: FloatArray, shaped: bool) -> Fl
 
 @inner
 def learn_look(mind: Mind, url: int, weights: FloatArray, target: float, rate: float, shaped: bool) -> None:
-    """Move the long-term profit of a page towards what a look at it turned out to be worth."""
+    """Moves the long-term profit of a page towards `target`, what its first visit turned out to be worth."""
     row, error = _row_of(mind, url), target - value_of(mind, url, weights, shaped)
     marked = shaped and url < len(mind.marks)
     step = rate * error / max(1.0, _square_length(mind.vectors[row]) + marked)
@@ -88,7 +88,9 @@ def learn_look(mind: Mind, url: int, weights: FloatArray, target: float, rate: f
 
 @inner
 def foresee(mind: Mind, links: IntArray, weights: FloatArray, shaped: bool, typical: float, scale: float) -> float:
-    """The most that the links never followed promise, 0 if there are none; all of them are told to the recrawl side."""
+    """The best estimate among the unvisited links, 0 if there are none. Writes all their estimates down for the recrawl
+    side.
+    """
     most, none = 0.0, True
     for link in links:
         if mind.table[link].visits == 0:

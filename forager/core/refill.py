@@ -1,18 +1,18 @@
 """Ranks all known pages from time to time; the best form the pool from which every download is chosen.
 
-Ranking all known pages for each download would be too expensive, and ranking them once per cycle makes newly revealed
-links wait for the next one. So every download takes the currently best page of the pool, and links that it reveals join
-the pool at once.
+Ranking all known pages for each download would be too expensive, and ranking them once per cycle would make newly
+revealed links wait for the next cycle. So every download takes the best page of the pool at that moment, and links that
+it reveals join the pool at once.
 
-With very many known pages, most rankings use only a short list. The expected documents of a page grow with time, fast
-or slowly. So the list holds the pages with the most expected documents now, and those with the most after a day without
-a visit: the latter are the fast ones, including those visited a moment ago. Any other page is far from the best and
-stays so for a few hundred downloads. Pages that became known since are on the list too.
+If there are very many pages, most rankings use only a *short list*. The worth of a page grows with time, quickly or
+slowly. So the short list holds the pages with the most worth now, and those with the most worth after a day without a
+visit, which are the quick ones, including those visited a moment ago. Any other page is far from the best, and stays so
+for a few hundred downloads. Pages that became known since are on the list too.
 
-A pool holds more than the pages that are best at its ranking: a list looked at a moment ago promises nothing yet, but may be
-the first to do so again, long before the next ranking. So the fastest lists are always in the pool.
+A pool holds more than the best pages at the ranking: a list that was visited a moment ago is worth nothing yet, but may
+be the first to be worth a visit again, long before the next ranking. So the quickest lists are always in the pool.
 
-Score functions score the pages of a pool at every ranking, so that a function costs a replay next to nothing.
+Score functions score the pages of a pool at every ranking only, so that a function costs a replay almost nothing.
 """
 
 import numpy as np
@@ -68,31 +68,32 @@ from forager.recrawl.list_estimates import elsewhere_of
 POOL = 256
 """Number of pages in a pool after a ranking."""
 STRANGERS = 32
-"""Minimum number of never-visited pages among them, if there are so many."""
+"""Minimum number of never-visited pages in a pool, if there are as many."""
 FAST = ROUND
-"""Number of lists that are in a pool because they will soon be among the best; between two rankings no more are needed."""
+"""Number of lists in a pool because they will soon be among the best; no more are needed between two rankings."""
 LEAST = 1024
-"""Minimum length of a list; with up to twice as many pages, all are ranked every time."""
+"""Minimum length of each half of the short list. Up to twice as many pages are all ranked every time."""
 PART = 32
-"""One page in this many is on the list for now, and as many for later."""
+"""One page in this many is on the short list because of its worth now, and as many because of their worth later."""
 LATER = 86_400.0
-"""Seconds after which the fast pages are surely among the best."""
+"""Seconds after which the quick pages are surely among the best."""
 LOOKS = 64
-"""A new list is made after one download per this many known pages."""
+"""A new short list is made after one download per this many known pages."""
 LATE = 2
-"""A new list is also made when this many times its length has joined it."""
+"""A new short list is also made when this many times its length has joined it."""
 
 
 @inner
 def list_length(known: int) -> int:
-    """How many of the known pages are on a list for now, and as many for later; 0: no list is needed."""
+    """Length of each half of the short list; 0: none is needed."""
     return 0 if known <= 2 * LEAST else max(LEAST, known // PART)
 
 
 @inner
 def list_serves(used: int, known: int, late: int, listed: int) -> bool:
-    """Whether a list may still be used: it has `listed` of `known` pages, and since then `used` downloads were made and
-    `late` pages became known."""
+    """Whether the short list can still be used: it has `listed` of `known` pages, and since it was made there were
+    `used` downloads and `late` new pages.
+    """
     return used * LOOKS < known and late <= LATE * listed
 
 
@@ -112,7 +113,7 @@ def merged(one: IntArray, other: IntArray) -> IntArray:
 
 @compiled
 def _put(column: IntArray, pages: IntArray) -> None:
-    """Sets the numbers in a column, whose first entry is their count."""
+    """Stores numbers in a column, whose first entry is their count."""
     column[0] = len(pages)
     column[1 : 1 + len(pages)] = pages
 
@@ -130,7 +131,7 @@ def _unseen(table: RowArray, pages: IntArray) -> IntArray:
 
 @compiled
 def promising(mind: Mind, weight: float, pages: IntArray, now: float, size: int) -> IntArray:
-    """The `size` pages with the most expected documents, of sorted pages; the link graph adds its weight."""
+    """The `size` pages with the most worth, of sorted pages; `weight` is that of the link graph."""
     return most_promising(mind, pages, now, mind.scratch[2, : lean_on_graph(mind, weight, pages)], False, size)
 
 
@@ -144,7 +145,7 @@ def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
 
 @compiled
 def fast_lists(mind: Mind, pages: IntArray, now: float) -> IntArray:
-    """The lists among sorted pages that will promise most if they are left alone for long."""
+    """Of the sorted pages, the lists that will be worth most if they are not visited for long."""
     lists, count = np.empty(len(pages), np.int64), 0
     for page in pages:
         row: PageRow = mind.table[page]
@@ -156,7 +157,7 @@ def fast_lists(mind: Mind, pages: IntArray, now: float) -> IntArray:
 
 @compiled
 def some_unseen(table: RowArray, pages: IntArray) -> IntArray:
-    """Never-visited pages; only some if there are very many."""
+    """Never-visited pages; only some of them if there are very many."""
     unseen = _unseen(table, pages)
     return unseen[:: 1 + len(unseen) // POOL].copy() if len(unseen) > STRANGERS else unseen
 
@@ -176,7 +177,7 @@ def gather(mind: Mind, side: Choices) -> IntArray:
 
 @compiled
 def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
-    """All known pages, or a new short list if they are very many."""
+    """All known pages, or a new short list if there are very many."""
     turn: Turn = side.turn[0]
     known = gather(mind, side)
     if len(known) > POOL:
@@ -197,7 +198,7 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
 
 @compiled
 def _join_list(mind: Mind, side: Choices) -> IntArray:
-    """The short list with the pages known since, and those of the pool."""
+    """The short list, the pages known since it was made, and those of the pool."""
     turn: Turn = side.turn[0]
     late = np.sort(mind.known[1 + turn.listed_of + turn.listed_late : 1 + mind.known[0]])
     _put(side.listed, merged(side.listed[1 : 1 + side.listed[0]], late))
@@ -214,7 +215,7 @@ COLUMNS = len(FIELDS)
 
 @compiled
 def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
-    """The fields of visited pages, times in cycles of so many seconds."""
+    """The columns of visited pages that functions read; times in cycles of `cycle` seconds."""
     out = np.zeros((COLUMNS, len(pages)))
     _fill_columns(mind, pages, now, cycle, out)
     return out
@@ -271,7 +272,7 @@ def _score(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: floa
 
 @compiled
 def score_pool(mind: Mind, side: Choices, now: float) -> None:
-    """Scores the visited pages of a pool, lists and texts each by their function, if they have one."""
+    """Scores the visited pages of a pool, lists and texts each by their function, if there is one."""
     pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     for page in pages:
         side.number[page] = np.nan
@@ -310,8 +311,8 @@ def next_page(
 ) -> tuple[int, float]:  # fmt: skip
     """The next page to visit and its worth; `NOTHING` if none is worth a download, `RANK` if Python must rank first.
 
-    Python must rank if a score function decides alone, or if there is a pool for each host. `last` and `revisit_after`
-    say until when the last copy of a page serves all requests; `luck` is a random number that breaks ties.
+    Python must rank if a score function decides alone, or if each host has a pool. `last` and `revisit_after` say until
+    when the last copy of a page serves all requests; `luck` breaks ties.
     """
     seed = next_seed(mind, side)
     if seed >= 0:

@@ -1,4 +1,4 @@
-"""The settings, as the kernels of a step see them. Those that each forager has for itself stand in its `Walker`."""
+"""The settings as the kernels of a step see them. The parameters that each forager has of its own are in its `Walker`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -21,12 +21,12 @@ class ForagerRules:
     all_links: bool
     """Whether a step also visits all pages that its page links to."""
     by_profit: bool
-    """Open links are ordered by long-term profit, not by expected documents."""
+    """Whether open links are ordered by long-term profit, not by promise."""
     harvest: bool
     start_list: int
-    """Start from this many best entries of the weblog; 0: from all of it."""
+    """Start from this many of the best entries of the weblog; 0: from all of it."""
     start_draw: bool
-    """Whether to start from a random page instead of the best, without a start list."""
+    """Whether to start from a random page, not the best, if there is no start list."""
     start_others: int
     """Number of known lists, and of other known pages, to start from besides the weblog."""
     start_size: int
@@ -35,9 +35,9 @@ class ForagerRules:
     pays_revealer: bool
     profit_scale: float
     arrivals: bool
-    """Long-term profit is learned from first looks at pages, not from the moves of a path."""
+    """Whether long-term profit is learned from first visits of pages, not from the moves of a path."""
     shaped: bool
-    """The shape of its address belongs to the state of a page."""
+    """Whether the shape of its address belongs to the state of a page."""
     normalised: bool
     reward: float
     penalty: float
@@ -47,7 +47,7 @@ class ForagerRules:
     multiply_at: float
     delete_below: float
     score_keep: float
-    """What is left of the fleet's mean after one more download."""
+    """The share of a forager's latest downloads that still counts after one more document of the fleet."""
     least: int
     most: int
     usual_size: int
@@ -61,7 +61,7 @@ class ForagerRules:
 
 
 def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
-    """The rules from the settings of foragers; those of the agent are added."""
+    """The rules that come from the settings of foragers; the agent adds its own."""
     return {
         "max_age": walk.max_age,
         "lists_too": walk.hubs,
@@ -85,7 +85,7 @@ def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
 
 
 class Figures(Generic[T]):
-    """A dataclass of figures, and its twin: a table of one row that kernels read and change."""
+    """A dataclass of figures, and the same as a table of one row that kernels read and change."""
 
     def __init__(self, of: type[Any]) -> None:
         names = [one.name for one in fields(of)]

@@ -1,4 +1,4 @@
-"""Saves and loads a forager, and the reinforcing agent with its whole fleet; they then make the same next decisions."""
+"""Saves and loads a forager, and the reinforcing agent with its whole fleet. Once loaded, they make the same decisions."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,13 +32,13 @@ class _Saved(msgspec.Struct):
     open: bytes
     memory: bytes
     drawn: int = 0
-    """Number of its random numbers used."""
+    """How many of its random numbers were used."""
     genes: dict[str, float] = {}
     typical: float = 0.0
 
 
 def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
-    """Weblog, weights, path, open links, memory and counters."""
+    """Encodes weblog, weights, path, open links, memory and counters."""
     path, state = forager.path, forager.flock.state
     sent = state.sent[forager.slot] == forager.id + 1
     saved = _Saved(
@@ -92,7 +92,7 @@ def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
 
 
 def _steps(forager: Forager) -> list[tuple[int, float, int]]:
-    """The pages of the path, what each earned and the state it came from; of a sweep only the pages, by number."""
+    """The pages of the path, what each earned, and the state it came from; of a sweep only the pages, by number."""
     path, state = forager.path, forager.flock.state
     if forager.kind is not ForagerKind.BFS:
         return [*zip(path.urls, path.earned, path.before, strict=True)]
@@ -146,7 +146,7 @@ class _SavedFleet(msgspec.Struct):
 
 
 def save_agent(agent: ReinforcingAgent) -> bytes:
-    """All foragers alive, all records, every accepted document, and whose turn it is."""
+    """Encodes all foragers alive, all records, every accepted document, and whose turn it is."""
     sent_as, known_as, state = agent.sent_as, agent.known_as, agent.flock.state
     assert isinstance(sent_as, KeyNumbers) and isinstance(known_as, KeyNumbers)
     tally = state.tally[0]

@@ -1,7 +1,7 @@
 """The recrawl side of a crawl or a replay: chooses the next page, and can explain why.
 
-Pages are ranked by their expected new documents. By default, learned functions order those among them that have a history,
-lists and texts apart. With another policy, its score function alone ranks the pages that have a history.
+Pages are ranked by their promise. By default, learned functions then order those that have a history, lists and texts
+separately. With another policy, its score function alone ranks the pages that have a history.
 """
 
 from copy import deepcopy
@@ -18,7 +18,7 @@ from forager.recrawl.policies import Policy, ScoreFunction
 
 
 class Scheduler:
-    """Receives by `reveal` the links that visits showed; `choose` returns the next page of the recrawl side."""
+    """Takes the links that visits showed with `reveal`; `choose` returns the next page of the recrawl side."""
 
     def __init__(self, policy: Policy, candidates: Candidates) -> None:
         self.policy, self.candidates = policy, candidates
@@ -41,7 +41,7 @@ class Scheduler:
 
     @property
     def done(self) -> CycleDone | None:
-        """The last full cycle."""
+        """The last complete cycle."""
         if self._past is None:
             return None
         at, found = self._past[0], np.array(self._past[1], dtype=np.bool_)
@@ -50,7 +50,7 @@ class Scheduler:
 
     @property
     def asked(self) -> ScoreFunction | None:
-        """The score function for readers: it does not use up the crawl's random numbers."""
+        """The score function for readers, which does not use up random numbers of the crawl."""
         return deepcopy(self.policy.score)
 
     @property
@@ -70,23 +70,25 @@ class Scheduler:
         self.candidates.reveal(links, when)
 
     def looked(self, page: int) -> None:
-        """Notes a visit of the recrawl side itself to a page with a history; its first visit cannot show a change."""
+        """Records a visit of the recrawl side itself to a page with a history; its first visit cannot show a change."""
         changed = self.history.surprise(page)
         if changed is not None:
             self.found.append(changed)
 
     def postpone(self, page: int, until: float) -> None:
-        """Excludes a chosen page until a time."""
+        """Excludes a chosen page until a given time."""
         self.candidates.postpone(page, until)
 
     # Output.
 
     def choose(self, now: float, luck: float, group: int = 0, *, closing: bool = False) -> Choice | None:
-        """The next page of a group and its worth, or None if nothing is worth a download; `closing`: at the end."""
+        """The next page of a group and its worth, or None if nothing is worth a download; `closing`: the crawl is about
+        to end.
+        """
         return self.candidates.choose(now, luck, group, closing=closing)
 
     def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
-        """How long to rest before something in a group is worth a request, within bounds."""
+        """How long to rest, within bounds, before something in a group is worth a request."""
         return self.candidates.rest(now, group, shortest, longest)
 
     def turn(self, now: float) -> list[Event]:
@@ -112,11 +114,11 @@ class Scheduler:
         return True
 
     def end_cycle(self, now: float, found: list[bool]) -> None:
-        """Ends a cycle; `found` are its further downloads and whether they found a change."""
+        """Ends a cycle; `found` are its other downloads and whether each found a change."""
         self._past, self.found = (now, self.found + found), []
 
     def explain(self, page: int, now: float) -> Explanation | None:
-        """Explains the rank of a page; None if it has no history or is ranked by expected documents alone."""
+        """Explains the rank of a page; None if it has no history or is ranked by its promise alone."""
         score = self.asked
         if score is None or not self.history.visited(np.array([page]))[0]:
             return None

@@ -1,5 +1,6 @@
-"""What all foragers of a fleet share: the page table, the states of pages in one growing matrix, the link graph's view
-of never-visited pages, and the success of the fleet."""
+"""What all foragers of a fleet share: the page table, the states of pages in one growing matrix, what the link graph
+says of unvisited pages, and the success of the fleet.
+"""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -23,10 +24,10 @@ NOTHING: FloatArray = np.empty(0)
 
 
 class LinkOrder(Protocol):
-    """What the link graph says about never-visited pages."""
+    """What the link graph says of unvisited pages."""
 
     share: float
-    """Its weight: 1 alone, 0.5 as much as long-term profit."""
+    """Its weight: with 1 it decides alone, with 0.5 it counts as much as long-term profit."""
     scores: FloatArray
     """By page number, how promising each page is, from −1 to 1; it may be shorter than the number of pages."""
 
@@ -37,8 +38,8 @@ class LinkOrder(Protocol):
 class StateMatrix:
     """States by row, and for every URL the row of its state. Row 0 is the zero state of unknown pages.
 
-    A live crawl puts the state of each page in a row of its own; a replay first adds the states of all recorded
-    versions and then only assigns rows to URLs.
+    A live crawl puts the state of each page into a row of its own. A replay first adds the states of all recorded
+    versions, and then only assigns rows to URLs.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -78,7 +79,7 @@ class StateMatrix:
         self.rows[urls[~known]] = self.add(states[~known])
 
     def mark(self, urls: IntArray, marks: ByteArray) -> None:
-        """These URLs have addresses with these marks."""
+        """Sets the marks of the addresses of these URLs."""
         room = max(highest(urls) + 1, len(self.rows))
         if room > len(self.marks):
             grown = np.zeros((room, MARKS), np.uint8)
@@ -104,7 +105,7 @@ class StateMatrix:
         return self.saving()()
 
     def saving(self) -> Callable[[], bytes]:
-        """The work of `save` on the current state; another thread may do it later."""
+        """The work of `save`, for the present state; another thread may do it later."""
         used = int(np.flatnonzero(self.rows).max(initial=-1)) + 1
         arrays: dict[str, NDArray[Any]] = {
             "vectors": self.vectors[: self.count],
@@ -138,7 +139,7 @@ class _Saved(msgspec.Struct):
 
 
 class Shared:
-    """One per crawl. The recrawl cycle also reports its visits with `note`."""
+    """One per crawl. The recrawl cycle reports its visits with `note`, too."""
 
     def __init__(self, visits: PageTable, states: StateMatrix, pace: Pace) -> None:
         self.visits = visits
@@ -160,7 +161,7 @@ class Shared:
         return shared
 
     def note(self, sighting: Sighting) -> bool:
-        """Records a visit; returns whether this is the page as first seen. A shared copy adds nothing new."""
+        """Records a visit; returns whether it showed the page for the first time. A shared copy adds nothing new."""
         if sighting.state_row >= 0:
             self.states.point(sighting.url, sighting.state_row)
         if sighting.free and not sighting.gone:
@@ -189,7 +190,7 @@ class Shared:
             self.prospects = widened(self.prospects, room)
 
     def mind(self) -> Mind:
-        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
+        """The input of the kernels. Do not keep it: the arrays are replaced as they grow."""
         appeal, share = (NOTHING, 0.0) if self.order is None else (self.order.scores, self.order.share)
         prospects = NOTHING if self.prospects is None else self.prospects
         states = self.states
@@ -199,7 +200,7 @@ class Shared:
         return self.saving()()
 
     def saving(self) -> Callable[[], bytes]:
-        """The work of `save` on the current state; another thread may do it later."""
+        """The work of `save`, for the present state; another thread may do it later."""
         visits, states = self.visits.saving(), self.states.saving()
         pace, ages = (self.pace.hits, self.pace.downloads, self.pace.age), self.pace.ages
         prospects = b"" if self.prospects is None else self.prospects.tobytes()

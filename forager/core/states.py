@@ -1,12 +1,12 @@
 """Text -> state vector: PrTFIDF over text clusters, without general text, squeezed by tanh (Alg 2).
 
-Words are counted with a vocabulary learned from texts, or by hashing without one.
+Words are counted with a vocabulary learned from texts, or, before there is one, by hashing.
 
-PDDP, principal direction divisive partitioning (Boley 1998), finds the clusters: it repeatedly cuts the cluster with
-the largest scatter in two by the plane through its centroid, orthogonal to its principal direction, without making
-centred matrices. PrTFIDF, a probabilistic form of TFIDF (Joachims 1997), measures how near a text is to each cluster:
-P(C|d) = Σ_w P(C|w) P(w|d) with P(C|w) = P(w|C) P(C) / P(w). P(w|d) are the word shares of the document, P(w|C) the mean
-of the word shares of the documents of C.
+PDDP, principal direction divisive partitioning (Boley 1998), finds the clusters. It repeatedly cuts the cluster with
+the largest scatter in two, with the plane through its centroid orthogonal to its principal direction; no centred matrix
+is needed. PrTFIDF, a probabilistic form of TFIDF (Joachims 1997), measures how near a text is to each cluster: P(C|d) =
+Σ_w P(C|w) P(w|d) with P(C|w) = P(w|C) P(C) / P(w). P(w|d) is the share of a word in the document, P(w|C) the mean share
+of the word in the documents of C.
 """
 
 import re
@@ -40,7 +40,7 @@ def pddp(documents: sparse.csr_matrix, count: int) -> IntArray:
         members = leaves[widest]
         right = cut(rows[members])
         if right.all() or not right.any():
-            scatters[widest] = 0.0  # cannot be split
+            scatters[widest] = 0.0  # this cluster cannot be split
             continue
         leaves[widest], scatters[widest] = members[~right], scatter(rows[members[~right]])
         leaves.append(members[right])
@@ -51,14 +51,14 @@ def pddp(documents: sparse.csr_matrix, count: int) -> IntArray:
 
 
 def unit_rows(documents: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Rows scaled to unit Euclidean length; empty ones stay empty."""
+    """Rows scaled to length 1; empty rows stay empty."""
     rows = sparse.csr_matrix(documents, dtype=np.float64)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     return sparse.csr_matrix(sparse.diags(1 / np.maximum(lengths, 1e-300)) @ rows)
 
 
 def scatter(rows: sparse.csr_matrix) -> float:
-    """Σ‖dᵢ − c‖² around the centroid c, as Σ‖dᵢ‖² − n‖c‖²; 0 for a single document or equal ones."""
+    """Σ‖dᵢ − c‖² around the centroid c, computed as Σ‖dᵢ‖² − n‖c‖²; 0 for a single document or for equal ones."""
     if rows.shape[0] < 2:
         return 0.0
     centroid = np.asarray(rows.mean(axis=0)).ravel()
@@ -75,7 +75,7 @@ def cut(rows: sparse.csr_matrix) -> BoolArray:
 
 
 def principal(rows: sparse.csr_matrix, centroid: FloatArray) -> FloatArray:
-    """The leading right singular vector of the centred rows, by power iteration from the row farthest out."""
+    """The leading right singular vector of the centred rows, by power iteration that starts at the outermost row."""
     closeness = 2 * (rows @ centroid) - np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     direction = np.asarray(rows[int(np.argmin(closeness))].todense()).ravel() - centroid
     across = sparse.csr_matrix(rows.T)
@@ -95,7 +95,7 @@ def principal(rows: sparse.csr_matrix, centroid: FloatArray) -> FloatArray:
 
 
 def dot(one: FloatArray, other: FloatArray) -> float:
-    """Inner product without threads, because starting them for every product costs more than it saves."""
+    """Inner product on one thread, because starting threads for every product costs more than they save."""
     return float(np.einsum("i,i->", one, other))
 
 
@@ -137,8 +137,9 @@ class PrTFIDF:
         return int(self.of_word.shape[1])
 
     def posteriors(self, counts: sparse.csr_matrix) -> Float32Array:
-        """P(C|d): documents × classes, rows sum to 1. Ignores unknown words; a document without known words gets equal
-        values."""
+        """P(C|d): documents × classes, each row adds up to 1. Unknown words are ignored; without known words all
+        classes are equal.
+        """
         known = self.of_word.any(axis=1)
         lengths = np.asarray(counts @ known.astype(np.float32)).ravel()
         sums = np.asarray(counts @ self.of_word)
@@ -174,12 +175,12 @@ _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
 
 
 def words(text: str) -> list[str]:
-    """Runs of at least two letters in lower case, of any script; pairs of characters in scripts without spaces."""
+    """Runs of at least two letters in lower case, of any script; pairs of characters in scripts that write no spaces."""
     return _WORD.findall(text.lower())
 
 
 def link_words(anchor: str, url: str) -> str:
-    """The text of a link about its target: its anchor and the path of its URL."""
+    """What a link tells of its target: its anchor, and the path of its URL."""
     return f"{anchor} {_HOST.sub('', url)}"
 
 
@@ -219,7 +220,9 @@ class Vocabulary:
 
 
 def hashed(texts: Sequence[str], dimension: int) -> Float32Array:
-    """States before anything is learned: a word adds ±1 to the component of its checksum; rows of length 1, or 0."""
+    """States before anything was learned: each word adds ±1 to the component given by its checksum; rows have length 1,
+    or 0.
+    """
     out = np.zeros((len(texts), dimension), dtype=np.float32)
     for row, text in zip(out, texts, strict=True):
         for word, count in Counter(words(text)).items():
@@ -236,12 +239,14 @@ LONGEST_TEXT = 20_000
 
 
 def document(title: str, text: str) -> str:
-    """The text of a page that makes its state."""
+    """The text of a page from which its state is made."""
     return f"{title}\n{text}"[:LONGEST_TEXT]
 
 
 class States:
-    """Converts texts to states: by hashing until clusters are learned. A learned one never changes; train another."""
+    """Converts texts to states, by hashing until clusters were learned. Learned states never change; train others
+    instead.
+    """
 
     def __init__(
         self,
@@ -287,12 +292,12 @@ class States:
         return trained
 
     def of(self, texts: Sequence[str]) -> Float32Array:
-        """A state for each text, all in one product; components from −1 to 1."""
+        """A state for each text, all computed in one product; components from −1 to 1."""
         return self._read(texts)[0]
 
     def estimate(self, links: Sequence[str], linking: Float32Array) -> Float32Array:
-        """Estimates states of pages not yet visited, from their links (anchor and address) and the linking page's
-        state.
+        """Estimates the states of unvisited pages from the links to them (anchor and address) and the state of the
+        linking page.
 
         `linking` is one state for all links of a page, or one row per link.
         """
@@ -324,7 +329,7 @@ class States:
         return cls(settings, vocabulary, classifier, version, np.asarray(sample, dtype=np.float32))
 
     def _read(self, texts: Sequence[str]) -> tuple[Float32Array, Float32Array]:
-        """A state for each text, and how many of its words are known."""
+        """A state for each text, and the number of its known words."""
         if self._vocabulary is None or self._classifier is None:
             lengths = np.array([len(words(text)) for text in texts], dtype=np.float32)
             return hashed(texts, self.settings.dimension), lengths

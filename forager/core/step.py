@@ -1,12 +1,12 @@
-"""One step of a forager (Alg 12): four moves, between which the world is asked.
+"""One step of a forager (Alg 12) in four parts, between which the world is asked.
 
-    url, worth = choose(rules, mind, fleet, slot, now)     the next page of the path, or of a new one     (Alg 3, 11)
+    url, worth = choose(rules, mind, fleet, slot, now)     the next page of the path, or of a new path    (Alg 3, 11)
     …somebody visits it, and records the visit…
-    arrive(rules, fleet, slot, url, links)                 its links are open from now on
-    send(rules, mind, fleet, slot, seen, …)                each of its documents is judged                (Alg 5, 7)
-    settle(rules, mind, fleet, slot, url, …)               long-term profit learns from what they earned  (Alg 4)
+    arrive(rules, fleet, slot, url, links)                 opens its links
+    send(rules, mind, fleet, slot, seen, …)                has each of its documents judged               (Alg 5, 7)
+    settle(rules, mind, fleet, slot, url, …)               learns long-term profit from what they earned  (Alg 4)
 
-A live crawl calls them one by one, a replay from within one loop; there must be room for what they enter (`Flock`).
+A live crawl calls them one by one, a replay from one loop. The caller makes room for what they add (`Flock`).
 """
 
 import math
@@ -28,13 +28,13 @@ from forager.core.weblog import find_entry, learned
 from forager.kernel import compiled, inner
 
 TYPICAL = 0.05
-"""How far one page moves the mean of long-term profit against which others are measured."""
+"""How far one page moves the running mean of long-term profit, with which others are compared."""
 NOBODYS = -1e300
-"""The value of a page that is not in the weblog: pages in the weblog come first among equals."""
+"""The value of a page outside the weblog, so that pages of the weblog come first among equals."""
 START_LISTS = 4
-"""How many lists a path may start from for each other page outside the weblog: most of them are soon ruled out."""
+"""How many lists a path may start from for each other page outside the weblog; most lists are soon ruled out."""
 TIE = 1e-9
-"""Weight of long-term profit for a page with a history: it only breaks ties."""
+"""Weight of long-term profit for a page with a history; it only breaks ties."""
 
 
 # Choose: the next page, or a new path.
@@ -58,8 +58,9 @@ def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: 
 
 @inner
 def lean(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, factors: FloatArray) -> None:
-    """Sets a factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages
-    without history, a hair's breadth to break ties for others."""
+    """Sets the factor of each page by long-term profit and the link graph: up to 1 ± the forager's `profit_weight` for
+    unvisited pages; for others it only breaks ties.
+    """
     me: Walker = fleet.walkers[slot]
     learns, weights = _learns_profit(me), fleet.weights[slot]
     for i in range(len(links)):
@@ -76,7 +77,7 @@ def lean(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: I
 def learn_arrival(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, url: int, first: bool, links: IntArray, gained: float
 ) -> None:
-    """A forager's long-term profit learns from the first look at a page, and says what it thinks of the links there."""
+    """Learns long-term profit from the first visit of a page, and tells the recrawl side what the links there promise."""
     me: Walker = fleet.walkers[slot]
     weights = fleet.weights[slot]
     most = foresee(mind, links, weights, rules.shaped, me.typical, rules.profit_scale)
@@ -90,7 +91,7 @@ def _pick_leaning(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float,
     enough: float,
 ) -> tuple[int, float, bool, float]:  # fmt: skip
-    """The link that promises most, as long-term profit and the link graph lean."""
+    """The most promising link, given how long-term profit and the link graph lean."""
     factors = mind.scratch[2, : len(links)]
     plain = pick(mind, links, now, factors[:0], luck, enough)
     lean(rules, mind, fleet, slot, links, factors)
@@ -102,13 +103,15 @@ def _pick_leaning(
 
 @compiled
 def _pick_profit(rules: ForagerRules, mind: Mind, links: IntArray, weights: FloatArray, luck: float) -> int:
-    """The link of the largest long-term profit (Alg 3)."""
+    """The link with the largest long-term profit (Alg 3)."""
     return best(profits(mind, links, weights, rules.shaped), luck)
 
 
 @inner
 def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> tuple[int, float]:
-    """The index of the open link to follow and its worth, nan where the ordering does not say; -1 ends the path."""
+    """The index of the open link to follow and its worth, nan if the ordering does not estimate it; index -1 ends the
+    path.
+    """
     links, tally = fleet.open[slot, me.head : me.count], fleet.tally[0]
     if len(links) == 0 or (rules.by_profit and me.length >= me.max_step):
         return -1, np.nan
@@ -129,7 +132,7 @@ def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot
 
 @compiled
 def _learn_path(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int) -> int:
-    """The weblog learns from a path (Alg 1); how many entries it has then."""
+    """Updates the weblog with a finished path (Alg 1); returns its number of entries."""
     me: Walker = fleet.walkers[slot]
     entries, length = me.entries, me.length
     path, earned = fleet.path[slot, :length], fleet.earned[slot, :length]
@@ -152,14 +155,16 @@ def _draw_start(mind: Mind, urls: IntArray, values: FloatArray, now: float, luck
 
 @inner
 def _some_of(known: IntArray, place: int, count: int, luck: float) -> int:
-    """One of so many pages of a list in the form of `page_row.append`, evenly spread from the first to the last."""
+    """One of `count` pages that are evenly spread over a column in the form of `page_row.append`."""
     page: int = known[1 + int((place + luck) * known[0] / count)]
     return page
 
 
 @inner
 def _start_at(mind: Mind, fleet: FleetState, slot: int, lists: int, pages: int, luck: float, place: int) -> int:
-    """One of the pages from which a path may start: the weblog, then so many lists, then so many other known pages."""
+    """One of the pages from which a path may start: the weblog, then `lists` known lists, then `pages` other known
+    pages.
+    """
     mine: int = fleet.walkers[slot].entries
     if place < mine:
         return int(fleet.weblog[slot, place])
@@ -170,8 +175,9 @@ def _start_at(mind: Mind, fleet: FleetState, slot: int, lists: int, pages: int, 
 
 @inner
 def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float, luck: float) -> int:
-    """A seed that nobody has visited, or the page that promises most, of the weblog and of some known lists and other known
-    pages; among equals the one with the largest value."""
+    """A seed that was never visited, else the most promising page of the weblog, some known lists and some other known
+    pages. Ties go to the largest value.
+    """
     me: Walker = fleet.walkers[slot]
     mine, pages = me.entries, min(rules.start_others, mind.known[0])
     lists = min(START_LISTS * rules.start_others, mind.hubs[0])
@@ -186,7 +192,7 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
             if square < most * most:
                 continue
         rank, _, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
-        if i < mine and page.main and page.visits == 0 and rank > 0:  # not just tried
+        if i < mine and page.main and page.visits == 0 and rank > 0:  # and it was not tried a moment ago
             rank = np.inf
         promise[i] = rank
         most = max(most, rank)
@@ -200,7 +206,7 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
 
 @inner
 def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> int:
-    """The first page of the next path; one of the seeds if the weblog is empty."""
+    """The first page of the next path; a seed if the weblog is empty."""
     weblog, values = fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries]
     if me.explore > 0 and draw(fleet, slot) < me.explore and mind.hubs[0] > 0:
         return int(mind.hubs[1 + int(draw(fleet, slot) * mind.hubs[0])])
@@ -216,7 +222,7 @@ def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot:
 
 @inner
 def _begin(me: Walker) -> None:
-    """Starts a new path: nothing visited, nothing open."""
+    """Starts a new path: no page visited, no link open."""
     me.number += 1
     me.mark += 1
     me.first += me.length
@@ -225,7 +231,7 @@ def _begin(me: Walker) -> None:
 
 @inner
 def _take(fleet: FleetState, me: Walker, slot: int, index: int) -> int:
-    """Removes an open link. The last one takes its place, unless it was the first."""
+    """Removes an open link. The last link takes its place, unless it was the first."""
     url = fleet.open[slot, me.head + index]
     if index == 0:
         me.head += 1
@@ -237,7 +243,7 @@ def _take(fleet: FleetState, me: Walker, slot: int, index: int) -> int:
 
 @inner
 def _sweep(fleet: FleetState, me: Walker, slot: int) -> int:
-    """Breadth first: the oldest open link; when all are done, the seeds again."""
+    """Breadth first: the oldest open link; once all are done, the seeds again."""
     if me.head == me.count:
         _begin(me)
         me.count = admitted(fleet.seeds[slot, : me.seeds], fleet.met[slot], me.mark, fleet.open[slot], 0)
@@ -246,7 +252,7 @@ def _sweep(fleet: FleetState, me: Walker, slot: int) -> int:
 
 @inner
 def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float) -> tuple[int, float]:
-    """Begins a step: the next page and its expected new documents, nan if the ordering does not estimate them."""
+    """Begins a step: returns the next page and its worth, nan if the ordering does not estimate it."""
     me: Walker = fleet.walkers[slot]
     before, worth = -1, np.nan
     if me.kind == BFS:
@@ -278,8 +284,9 @@ def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: f
 
 @inner
 def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: IntArray) -> None:
-    """Open the links that were neither visited nor open on this path; the start list that all RL foragers share grows by
-    the page itself."""
+    """Opens the links that this path has neither visited nor opened. The page itself joins the start list that all RL
+    foragers share, while that is short.
+    """
     me: Walker = fleet.walkers[slot]
     if len(links):
         me.count = admitted(links, fleet.met[slot], me.mark, fleet.open[slot], me.count)
@@ -294,7 +301,7 @@ def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: I
 
 @inner
 def _paid(rules: ForagerRules, fleet: FleetState, me: Walker, slot: int, revealer: int) -> int:
-    """The step of the path that is rewarded for a document: the one that showed its link, or the latest."""
+    """The step of the path that is rewarded for a document: the one that showed its link, else the latest."""
     if rules.pays_revealer and revealer >= 0:
         for place in range(me.length):
             if fleet.path[slot, place] == revealer:
@@ -313,7 +320,9 @@ def send(
     links: IntArray,
     now: float,
 ) -> int:
-    """Send a document if it is young and this forager has not sent it; what became of it, 0 if it was not sent."""
+    """Sends a document if it is young and this forager has not sent it before; returns what became of it, 0 if it was
+    not sent.
+    """
     if not is_document(rules, seen, now) or not is_unsent(fleet, slot, seen):
         return 0
     became = judge(rules, mind, fleet, seen, revealer, links, now)
@@ -337,7 +346,7 @@ def settle(
     first: bool,
     links: IntArray,
 ) -> None:
-    """The step is over: it cost so many downloads, and long-term profit learns from what it earned.
+    """Ends the step: counts its downloads, and learns long-term profit from what it earned.
 
     `first`: nobody had downloaded the page before.
     """

@@ -1,13 +1,14 @@
-"""Territories: a start page belongs to the forager whose weblog values it most, and so does what the recrawl cycle finds there.
+"""Territories: a start page belongs to the forager whose weblog values it most, and so does what the recrawl cycle
+finds there.
 
-All of it is ours; in the paper nobody but foragers looks at pages. A look of the recrawl cycle is like a path of one step:
+All of this is ours; in the paper only foragers visit pages. A look of the recrawl cycle is like a path of one step:
 
-    slot = begin_look(rules, mind, fleet, page, downloads)      whose page it is; the download costs that forager
-    send_for(rules, mind, fleet, slot, page, seen, …)           each document earns for it
+    slot = begin_look(rules, mind, fleet, page, downloads)      whose page it is; that forager pays for the download
+    send_for(rules, mind, fleet, slot, page, seen, …)           each document earns for that forager
     end_look(rules, mind, fleet, slot, page, …)                 its weblog and its long-term profit learn
 
-A page that stands in no weblog counts for the forager that has the page which revealed it, or else for anyone, dealt out by
-its number. If it proves to be a start page, that forager gets it.
+A page that is in no weblog counts for the forager that has the page that revealed it; if there is none, the number of
+the page decides. If the page proves to be a good start page, that forager gets it.
 """
 
 import numpy as np
@@ -24,9 +25,10 @@ from forager.kernel import inner
 
 @inner
 def owner_of(fleet: FleetState, url: int) -> tuple[int, int]:
-    """The slot of the forager whose weblog values a page most, and where it stands there; -1 if it stands in none.
+    """The slot of the forager whose weblog values a page most, and the index of the page there; -1 if it is in no
+    weblog.
 
-    Where several value it alike, as they do the seeds at the start, pages are dealt out by their numbers.
+    If several value it equally, as they do the seeds at the start, the number of the page decides.
     """
     slot, place, most, alive = -1, -1, -np.inf, fleet.tally[0].alive
     for i in range(alive):
@@ -44,7 +46,9 @@ def _keeps_weblog(me: Walker) -> bool:
 
 @inner
 def hand_over(fleet: FleetState, urls: IntArray, values: FloatArray) -> None:
-    """Gives start pages, the best first, to those with most room; where nobody has any, they go in place of poorer ones."""
+    """Gives start pages, the best first, to the foragers with most room; without room they replace entries of less
+    value.
+    """
     order = fleet.order[: fleet.tally[0].alive]
     for one in order:
         me: Walker = fleet.walkers[one]
@@ -74,7 +78,7 @@ def hand_over(fleet: FleetState, urls: IntArray, values: FloatArray) -> None:
 
 @inner
 def begin_look(rules: ForagerRules, mind: Mind, fleet: FleetState, page: int, downloads: int) -> int:
-    """Whose a look at a page is, -1 if nobody is alive; its download costs that forager."""
+    """Begins a look at a page: the forager that owns it pays for the download. Returns its slot, -1 if nobody is alive."""
     slot, place = owner_of(fleet, page)
     if slot >= 0:
         me: Walker = fleet.walkers[slot]
@@ -96,9 +100,10 @@ def send_for(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, seen: Seen, revealer: int, links: IntArray,
     now: float,
 ) -> int:  # fmt: skip
-    """Judge a document that a look at a page showed, 0 if it is none; it earns for the forager in the slot, if there is one.
+    """Judges a document that a look showed; it earns for the forager in the slot, if there is one. Returns 0 if it is
+    no document.
 
-    What it pays to the page itself is paid at the end of the look.
+    What it earns for the page itself is added at the end of the look.
     """
     if not is_document(rules, seen, now):
         return 0
@@ -112,13 +117,15 @@ def send_for(
 
 @inner
 def pays_itself(rules: ForagerRules, page: int, revealer: int) -> bool:
-    """Whether a document found by a look at a page pays this page, not another one that revealed it."""
+    """Whether a document found by a look at a page earns for this page, not for another one that revealed it."""
     return not rules.pays_revealer or revealer < 0 or revealer == page
 
 
 @inner
 def _pay(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, amount: float) -> None:
-    """A document pays a start page; one that nobody has becomes the forager's, if it is worth more than its last one."""
+    """Raises the value of a start page. If nobody owns the page, it joins the forager's weblog if it is worth more than
+    the last entry.
+    """
     owner, place = owner_of(fleet, page)
     if owner < 0:
         me: Walker = fleet.walkers[slot]
@@ -140,7 +147,7 @@ def end_look(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, first: bool, found: int, paid: int,
     links: IntArray,
 ) -> None:  # fmt: skip
-    """A look that brought so many new documents, of which so many pay the page itself, is over."""
+    """Ends a look that found `found` new documents, of which `paid` earn for the page itself."""
     if slot < 0:
         return
     me: Walker = fleet.walkers[slot]

@@ -1,35 +1,34 @@
-"""A lesson of the focus: from examples and the documents of a crawl it learns which texts are on topic, and which links
-promise one.
+"""Learns a topic: from examples and the documents of a crawl, which texts are on topic, and which links lead to them.
 
-A document is its words and the character n-grams of its words, hashed, as TF-IDF; n-grams tell inflected words, compounds
-and scripts without spaces apart. Logistic regression holds the examples against the latest documents of the crawl itself,
-which are mostly off topic, but not all (learning from positive and unlabelled examples). With a query alone, the documents
-that match it are the examples, and its own words are hidden from the regression: what else these documents have in
-common is the topic, and if they have nothing in common, nothing is learned.
+A document is represented by its words and the character n-grams of its words, hashed and weighted by TF-IDF; the
+n-grams help with inflected words, compounds, and scripts without spaces. Logistic regression separates the examples
+from the latest documents of the crawl, which are mostly off topic, but not all (learning from positive and unlabelled
+examples). With a query alone, the documents that match it are the examples, and its words are hidden from the
+regression: the topic is what else these documents have in common. If they have nothing in common, nothing is learned.
 
-Copies of the examples are left out of the documents. Those that score like an example are likely on topic and are not held
-against the topic; of them those that a second regression is sure of become examples of the third, but no more than were
-given: so a topic follows the news. What came one after the other stays in one part of a cross-validation, because a story and
-its next version know each other.
+Copies of the examples are left out of the documents. Documents that score like an example are likely on topic and do
+not count as off topic. Those of them that a second regression is sure of become examples of a third one, but no more
+than there were examples; so a topic follows the news. Documents that follow each other stay in the same fold of the
+cross-validation, because a story and its next version are not independent.
 
-By cross-validation, examples and documents get scores from a regression that has not seen them; new texts are judged by
-the mean of these regressions, so that their scores compare. The threshold is the score that a part of the examples misses,
-a greater part for a higher precision. No estimate of the precision of what passes stands behind that: from thirty examples
-it was wrong by factors of two and three both ways, because a topic that is near looks like this one. The part was chosen on
-topics of the Reuters newswire, where .71 to .78 came out on average for .8; in crawls of other weeks .65, of topics with near
-relatives less.
-A score far above all documents is always enough. The topic is doubted if the threshold is not clearly above the documents
-and two halves of the examples disagree on what passes.
+Each example and document gets its score from a regression that has not seen it, and a new text the mean score of all of
+these regressions, so that scores can be compared. The threshold is the score that a certain share of the examples
+misses; a higher precision needs a larger share. There is no estimate of the resulting precision behind this: from
+thirty examples such estimates were wrong by factors of two and three in both directions, because a neighbouring topic
+looks like this one. The share was chosen on topics of the Reuters newswire, where a precision of .71 to .78 came out on
+average for .8; in crawls of other weeks it was .65, and lower for topics with close neighbours. A score far above all
+documents is always enough. The topic is in doubt if the threshold is not clearly above the documents and two halves of
+the examples disagree on what passes.
 
-A document's probability is a logistic curve over its score, from the means and variances of the examples and of the
-documents below the threshold, and from the share of the documents that pass.
+The probability of a document is a logistic curve over its score. It follows from the means and variances of the
+examples and of the documents below the threshold, and from the share of documents that pass.
 
-The threshold is for what stands anywhere. A document on a list that is mostly on topic is likelier to be so before a word of
-it is read: the odds of the list's share (see `topic_map`), against those of a share that says nothing yet, lower the
-threshold by what a text would have to say for as much.
+The threshold holds for a document found anywhere. A document from a list that is mostly on topic is more likely to be
+on topic before a word of it is read: the odds of that list (see `topic_map`), compared with those of a list that says
+nothing, lower its threshold by the score that would change the odds as much.
 
-A link has few words, and they say less than a document. What they say is learned from the headlines of documents above and
-below the threshold, which the same regressions score: by how much such a score changes the odds.
+A link has few words, and they say less than a document. What they say is learned from the headlines of documents above
+and below the threshold, scored by the same regressions: by how much such a score changes the odds.
 """
 
 from collections.abc import Sequence
@@ -47,36 +46,44 @@ from forager.core.states import words
 from forager.terms import Verdict
 
 LONGEST_TEXT = 5_000
-"""Characters of a document that are judged."""
+"""Characters of a document that are read."""
 LONGEST_HEAD = 200
-"""Characters of a headline that are judged …"""
+"""Characters of a headline that are read."""
 FEWEST_WORDS = 3
-"""… and words without which neither it nor a link says anything."""
+"""Words below which neither a headline nor a link says anything."""
 FEWEST_EXAMPLES = 5
-"""Examples, given, marked or matched by the query, without which nothing is fitted."""
+"""Examples, given, marked or matched by the query, below which nothing is learned."""
 STRICT = 0.45
-"""The precision asked for, less this, is the part of the examples that misses the threshold: .35 for .8."""
+"""The share of the examples that misses the threshold is the precision asked for, less this: .35 for .8."""
 LIKELY = 0.15
-"""Documents are likely on topic, and not held against the examples, if they score more than this share of the examples …"""
+"""Documents are likely on topic, and do not count as off topic, if they score more than this share of the examples
+does.
+"""
 MOST_LIKELY = 0.5
-"""… but no more than this share of the documents."""
+"""At most this share of the documents is taken to be likely on topic."""
 COPY = 0.9
-"""A document this much like an example is the example, and not one of the documents that are mostly off topic."""
+"""A document at least this similar to an example is a copy of it, and left out."""
 LEAST_MATCHES = 0.3
-"""A threshold that fewer of the documents reach that match a query is none: too few of them have something in common."""
+"""A threshold does not count if less than this share of the documents that match the query reaches it: too few of them
+have something in common.
+"""
 ALWAYS, CLEARLY = 8.0, 4.0
-"""Standard deviations above the documents where a score is always enough, and where a threshold needs no further check …"""
+"""Standard deviations above the documents from which on a score is always enough, and a threshold needs no further
+check.
+"""
 AGREED = 0.63
-"""… and otherwise the share of what passes on which two halves of the examples must agree …"""
+"""Otherwise two halves of the examples must agree on this share of what passes."""
 FEWEST_AGREED = 3
-"""… among at least so many."""
+"""Number of documents that must pass for this check."""
 PLAIN, MOST = 0.2, 0.8
-"""A list of which a greater share than this is on topic speaks for what it shows, but no more than with this one (ours)."""
+"""A list speaks for its documents if more than the first share is on topic, but never more than a list with the second
+share would (ours).
+"""
 MOST_ODDS = 30.0
-"""The words of a link change its odds by no more than this factor."""
+"""The words of a link change its odds by at most this factor."""
 
 WIDTH = 2**18
-"""Numbers of hashed words; as many of hashed n-grams come after them."""
+"""Number of columns for hashed words; as many for hashed n-grams follow."""
 TERMS = 2 * WIDTH
 _SMOOTH = 1.0  # scikit-learn's C
 _FOLDS = 5
@@ -99,13 +106,13 @@ def count_terms(texts: Sequence[str]) -> sparse.csr_matrix:
 
 
 def count_documents(texts: Sequence[str]) -> sparse.csr_matrix:
-    """The terms of each text, and after them those of its headline, which is its first line."""
+    """The terms of each text, followed by those of its headline, which is its first line."""
     heads = [text.lstrip().split("\n", 1)[0][:LONGEST_HEAD] for text in texts]
     return sparse.hstack([count_terms(texts), count_heads(heads)]).tocsr()
 
 
 def count_heads(texts: Sequence[str]) -> sparse.csr_matrix:
-    """The terms of each headline, none of one that is too short to say anything."""
+    """The terms of each headline; none if it is too short to say anything."""
     return count_terms([text if len(_words(text)) >= FEWEST_WORDS else "" for text in texts])
 
 
@@ -124,7 +131,7 @@ def rarities(counts: sparse.csr_matrix) -> NDArray[np.float32]:
 
 
 def _weighed(counts: sparse.csr_matrix, rarity: NDArray[np.float32]) -> sparse.csr_matrix:
-    """(1 + ln count) · idf; words and n-grams are unit vectors each."""
+    """(1 + ln count) · idf; words and n-grams are scaled to length 1 separately."""
     rows = counts.astype(np.float64)
     rows.data = (1 + np.log(rows.data)) * rarity[rows.indices]
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -144,14 +151,14 @@ class Topic:
     threshold: float
     """The score from which on a document is on topic."""
     curve: tuple[float, float]
-    """Slope and intercept of the log-odds over the score of a document …"""
+    """Slope and intercept of the log-odds over the score of a document."""
     head_curve: tuple[float, float]
-    """… and of what a headline adds to them, over its score."""
+    """Slope and intercept of what a headline adds to the log-odds, over its score."""
     doubt: str
-    """Why it cannot tell yet; empty if it can."""
+    """Why there is no verdict yet; empty if there is one."""
 
     def scores(self, counts: sparse.csr_matrix) -> FloatArray:
-        """Of texts, by their terms; what follows them does not count."""
+        """The scores of texts by their terms; further columns are ignored."""
         return np.asarray(_weighed(counts[:, :TERMS], self.rarity) @ self.slopes + self.intercept, dtype=np.float64)
 
     def probability(self, score: float) -> float:
@@ -159,14 +166,16 @@ class Topic:
         return float(expit(slope * score + intercept))
 
     def verdict(self, score: float, share: float = 0.0) -> Verdict:
-        """`share` is that of the list where the document was found; the greater its odds, the less the text must say."""
+        """Whether a text with this score is on topic. `share` is that of the list where it was found: the greater it
+        is, the lower is the threshold.
+        """
         if self.doubt:
             return Verdict.UNSURE
         more, slope = float(logit(min(max(share, PLAIN), MOST)) - logit(PLAIN)), self.curve[0]
         return Verdict.ON if score >= self.threshold - (more / slope if slope else 0.0) else Verdict.OFF
 
     def odds(self, heads: Sequence[str]) -> FloatArray:
-        """The factor by which each headline changes the odds of what it stands for; 1 if it says nothing."""
+        """The factor by which each headline changes the odds of its document; 1 if it says nothing."""
         if self.doubt:
             return np.ones(len(heads))
         counts, (slope, intercept) = count_heads(heads), self.head_curve
@@ -177,7 +186,8 @@ class Topic:
     def telling(self, text: str, most: int = 8) -> list[tuple[str, float]]:
         """The words of a text that speak most for or against the topic, the strongest first.
 
-        The parts of a text are shared among the words that they stand in, so that these add up to its score.
+        The score of each n-gram is shared among the words that contain it, so that the words add up to the score of the
+        text.
         """
         counts = count_terms([text])
         if not counts.nnz:
@@ -195,21 +205,23 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class FocusLesson:
-    """All that is learned from, of one moment, in rows of `count_documents`: it can be learned beside the crawl."""
+    """All that a lesson learns from, as rows of `count_documents`. It is fixed, so that it can be learned beside the
+    crawl.
+    """
 
     examples: sparse.csr_matrix
     refused: sparse.csr_matrix
     """What people have marked as off topic."""
     documents: sparse.csr_matrix
-    """Of the crawl, unlabelled."""
+    """Documents of the crawl, unlabelled."""
     marked: BoolArray
-    """Which of the examples people have marked."""
+    """Which of the examples were marked by people."""
     hidden: NDArray[np.int64]
-    """Terms that do not count: those of the query, if it chose the examples."""
+    """Terms that do not count: those of the query, if it selected the examples."""
     precision: float
 
     def learn(self) -> Topic:
-        """Fit, cross-validate, choose the threshold."""
+        """Fits, cross-validates, and chooses the threshold."""
         few, labelled = self.examples.shape[0], self.examples.shape[0] + self.refused.shape[0]
         counts = sparse.vstack([self.examples, self.refused, self.documents]).tocsr()
         rarity = rarities(counts[:, :TERMS])
@@ -252,13 +264,13 @@ class FocusLesson:
         return Topic(rarity, slopes, intercept, threshold, _chance_curve(own, others, threshold), head_curve, doubt)
 
     def _weights(self, rows: int) -> FloatArray:
-        """What people have refused counts five times."""
+        """The weights of rows; those that people have refused count five times."""
         weights, few = np.ones(rows), self.examples.shape[0]
         weights[few : few + self.refused.shape[0]] = 5.0
         return weights
 
     def _agreement(self, rows: sparse.csr_matrix, passing: int) -> float:
-        """The share of the documents that would pass by one half of the examples and by the other half as well.
+        """The share of the documents passed by one half of the examples that the other half passes as well.
 
         Corrected for chance: 0 if the halves know nothing, 1 if they agree.
         """
@@ -281,10 +293,10 @@ class _Fit(NamedTuple):
 
 
 def _fits(rows: sparse.csr_matrix, sides: NDArray[np.int64], weights: FloatArray) -> list[_Fit]:
-    """One regression for each fold, of the rows that have a weight; both sides weigh the same.
+    """One regression for each fold, from the rows that have a weight; both sides weigh the same.
 
-    Every fold has its share of both sides, and what came one after the other: a story and its next version are not told apart
-    by chance.
+    Each fold has its share of both sides, and rows that follow each other: a story and its next version are not
+    independent.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -303,7 +315,7 @@ def _fits(rows: sparse.csr_matrix, sides: NDArray[np.int64], weights: FloatArray
 
 
 def _unseen(fits: Sequence[_Fit], rows: sparse.csr_matrix) -> FloatArray:
-    """The mean score of each row by the regressions that have not seen it."""
+    """For each row its mean score by the regressions that have not seen it."""
     scores, times = np.zeros((2, rows.shape[0]))
     for fit in fits:
         scores[fit.left_out] += rows[fit.left_out] @ fit.slopes + fit.intercept
@@ -312,7 +324,7 @@ def _unseen(fits: Sequence[_Fit], rows: sparse.csr_matrix) -> FloatArray:
 
 
 def _above_refused(threshold: float, marked: FloatArray, refused: FloatArray, wanted: float) -> float:
-    """The threshold, raised until the marked documents above it have the precision, too."""
+    """The threshold, raised until the marked documents above it have the precision asked for, too."""
     for score in np.sort(refused[refused >= threshold]):
         yes, no = (marked >= threshold).sum(), (refused >= threshold).sum()
         if yes >= wanted * (yes + no):
@@ -322,7 +334,7 @@ def _above_refused(threshold: float, marked: FloatArray, refused: FloatArray, wa
 
 
 def _is_confirmed(marked: FloatArray, refused: FloatArray, threshold: float, wanted: float) -> bool:
-    """Whether people have marked enough documents above the threshold, and found them as precise as asked for."""
+    """Whether people have marked enough documents above the threshold, and found them precise enough."""
     yes, no = int((marked >= threshold).sum()), int((refused >= threshold).sum())
     return yes + no >= 2 * FEWEST_EXAMPLES and yes >= wanted * (yes + no)
 
@@ -330,7 +342,8 @@ def _is_confirmed(marked: FloatArray, refused: FloatArray, threshold: float, wan
 def _chance_curve(own: FloatArray, others: FloatArray, threshold: float) -> tuple[float, float]:
     """Slope and intercept of the log-odds of being on topic.
 
-    Off topic are the documents below the threshold; of those on topic, as large a part passes as of the examples.
+    Documents below the threshold are taken to be off topic; documents on topic are assumed to pass as often as the
+    examples do.
     """
     slope, intercept = _odds_curve(own, others[others < threshold])
     share = ((others >= threshold).sum() + 0.5) / (len(others) + 1) / max(0.1, (own >= threshold).mean())
@@ -338,7 +351,9 @@ def _chance_curve(own: FloatArray, others: FloatArray, threshold: float) -> tupl
 
 
 def _odds_curve(on: FloatArray, off: FloatArray) -> tuple[float, float]:
-    """Slope and intercept of what a score adds to the log-odds: two normal curves of the same width; 0 of too few."""
+    """Slope and intercept of what a score adds to the log-odds, for two normal distributions of the same width; 0 if
+    there are too few scores.
+    """
     if min(len(on), len(off)) < 2:
         return 0.0, 0.0
     high, low = float(on.mean()), float(off.mean())

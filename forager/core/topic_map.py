@@ -1,9 +1,9 @@
-"""Where the topic is: the share of each list's documents that are on it, and the chance of each link.
+"""Where the topic is: the share of each list's documents that are on topic, and the probability of each link.
 
-A list is judged by the links that it shows: those that were read count by the verdict on them, others by the odds that
-their words make of the share of the whole crawl. A link is on topic with the odds that its words make of the largest share
-of the lists that show it. The share of the whole crawl is the one that explains all links together: the mean of their
-chances, which it changes itself.
+A list is judged by the links that it shows: links that were read count by their verdict, others by the odds that their
+words make of the share of the whole crawl. A link is on topic with the odds that its words make of the largest share of
+any list that shows it. The share of the whole crawl is the one that agrees with the mean of the resulting
+probabilities; it is found by iteration.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from forager.arrays import FloatArray, IntArray
 from forager.terms import UrlId
 
 LISTED = 100
-"""The newest links of a list by which it is judged (ours)."""
+"""The number of newest links by which a list is judged (ours)."""
 FEW = 5.0
-"""Links of a list that count as much as what is known of all others (ours)."""
+"""The links of a list count as much as what is known of all others if there are this many (ours)."""
 ENOUGH = 50
-"""Pages of which something is known without which a share once known stays as it is (ours)."""
+"""A share changes only if something is known of at least this many pages (ours)."""
 ROUNDS = 20
-"""Rounds after which the share of the whole crawl is near enough."""
+"""Iterations after which the share of the whole crawl is accurate enough."""
 
 
 class TopicMap:
@@ -26,7 +26,7 @@ class TopicMap:
 
     def __init__(self, share: float = 1.0) -> None:
         self.share = share
-        """Of the documents of the whole crawl."""
+        """The share of the whole crawl's documents that are on topic."""
         self._lists: dict[UrlId, IntArray] = {}
         """The newest links of each list, as it was shown last."""
         self._read, self._odds, self._largest = np.empty((3, 0))
@@ -37,17 +37,17 @@ class TopicMap:
         return f"<TopicMap of {len(self._lists)} lists, {self.share:.3f} of all on topic>"
 
     def read(self, id: UrlId, on_topic: bool) -> None:
-        """There is a verdict on a page."""
+        """Records the verdict on a page."""
         self._reserve(id + 1)
         self._read[id] = on_topic
 
     def hear(self, ids: IntArray, odds: FloatArray) -> None:
-        """What the words of links say; 1: nothing."""
+        """Records what the words of links say; 1: nothing."""
         self._reserve(int(ids.max(initial=-1)) + 1)
         self._odds[ids] = np.where(odds == 1, np.nan, odds)
 
     def show(self, id: UrlId, links: IntArray) -> tuple[IntArray, FloatArray]:
-        """A list was seen: it and the links there that were not read, with their shares and chances."""
+        """Records the links of a list; returns the list and its unread links, with their shares and probabilities."""
         self._reserve(max(id, int(links.max(initial=-1))) + 1)
         self._lists[id] = links = links[-LISTED:]
         share = self._share_of(links)
@@ -61,12 +61,12 @@ class TopicMap:
         return float(np.nan_to_num(self._largest[id])) if id < len(self._largest) else 0.0
 
     def chances(self, ids: IntArray) -> FloatArray:
-        """Of links that were not read."""
+        """The probabilities of unread links."""
         share = np.where(np.isnan(self._largest[ids]), self.share, self._largest[ids])
         return _chance(share, np.where(np.isnan(self._odds[ids]), 1.0, self._odds[ids]))
 
     def settle(self) -> tuple[IntArray, FloatArray]:
-        """Work out all shares and chances anew; of all pages."""
+        """Computes all shares and probabilities anew; returns those of all pages."""
         said = np.flatnonzero(~(np.isnan(self._read) & np.isnan(self._odds)))
         if len(said) >= ENOUGH or self.share == 1:
             self.share = 0.5
@@ -87,7 +87,7 @@ class TopicMap:
         return float((known.sum() + FEW * self.share) / (len(known) + FEW))
 
     def _known(self, ids: IntArray) -> FloatArray:
-        """The verdict on pages, or what the words of links to them say; nan if nothing."""
+        """The verdict on each page, or what the words of links to it say; nan if nothing is known."""
         return np.where(np.isnan(self._read[ids]), _chance(self.share, self._odds[ids]), self._read[ids])
 
     def _reserve(self, pages: int) -> None:

@@ -1,7 +1,7 @@
 """Kernels that change the page table after visits. `record_visit` records a visit in all its parts.
 
 `known` holds all pages that were visited or found as a link, `hubs` the lists among them, each in the order in which
-that became known; see `kernels.append` for their form.
+that became known. Their form is that of `page_row.append`.
 """
 
 import math
@@ -50,7 +50,7 @@ from forager.recrawl.poisson import SIZE
 from forager.recrawl.rhythm import busy_clock, expect_news, find_rhythm, spread_news
 
 STEADY = 5.0
-"""Documents that a list brought of late, from which on its visits teach the rhythm of the week."""
+"""After this many recent documents of a list, its visits teach the rhythm of the week."""
 
 
 @inner
@@ -64,21 +64,22 @@ def weigh(means: FloatArray, kind: int, hits: float, hours: float, sign: float) 
 
 @inner
 def _fade(means: FloatArray, row: int, keep: float) -> None:
-    """Old visits count less."""
+    """Lets old visits count less."""
     means[row, 0] *= keep
     means[row, 1] *= keep
 
 
 @inner
 def _hazard(page: PageRow, means: FloatArray) -> float:
-    """Hazard with which documents leave a list."""
+    """How fast documents leave a list."""
     return hazard_of(page.gone, page.stood_hours, hazard_everywhere(means[HAZARD, 0], means[HAZARD, 1]))
 
 
 @inner
 def _keep_rhythm(page: PageRow, since: float, when: float, means: FloatArray, prior: Priors) -> None:
-    """A page that brought documents before is visited again: how many are expected of the hours since, and, if an hour is
-    over, the rhythm that follows."""
+    """Adds the documents expected of the hours since the last visit of a page that brought documents before. Once an
+    hour, works out the rhythm from these.
+    """
     page.steady = when > since and page.hits >= STEADY and (not page.hub or page.came >= STEADY)
     if page.steady and page.hub:
         expect_news(means[RHYTHM:], since, when, _hazard(page, means), page.came / page.seen_hours)
@@ -100,7 +101,7 @@ def _busy_hours(means: FloatArray, since: float, when: float) -> float:
 
 @inner
 def _watch_list(page: PageRow, since: float, when: float, means: FloatArray) -> None:
-    """A list is visited again: what it brings belongs to the hours since."""
+    """Adds the hours since the last visit of a list: the documents that the visit brings belong to them."""
     absent, busy = _busy_hours(means, page.last, since), _busy_hours(means, since, when)
     page.came = faded(page.came, absent + busy, MEMORY)
     watched = faded(page.seen_hours, absent, MEMORY)
@@ -109,7 +110,9 @@ def _watch_list(page: PageRow, since: float, when: float, means: FloatArray) -> 
 
 @inner
 def _note_departures(page: PageRow, means: FloatArray) -> None:
-    """A list is shown again: of the links new at its visit before, all have gone but those that `note_stays` finds."""
+    """Counts all links that were new at the visit before as gone; `note_stays` takes those back that the list still
+    shows.
+    """
     hours = max(0.0, page.last - page.before) / 3600
     page.gone = faded(page.gone, hours, FLEETING) + page.newly
     page.stood_hours = faded(page.stood_hours, hours, FLEETING) + page.newly * hours / 2
@@ -121,12 +124,13 @@ def _note_departures(page: PageRow, means: FloatArray) -> None:
 
 @inner
 def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
-    """Notes which links a list still shows that were new at its visit before, and which it shows that were new on another
-    page since.
+    """Records which links a list still shows that were new at its visit before, and which it shows that became known on
+    another page since.
 
-    Texts that the first visit of another page revealed would have been fresh here, had that page been known, as it is from
-    now on. They tell of the rate of a main list: else home pages of busy sites seem slow once a crawl got to know the site.
-    Of other lists they do not: where every page shows the latest texts beside its own, all would seem busy.
+    Links of the latter sort that another page revealed at its first visit would have been fresh here, had that page
+    been known, as it is from now on. They count for the rate of a main list; otherwise the home pages of busy sites
+    would seem slow once a crawl has got to know the site. They do not count for other lists: where every page shows the
+    latest texts beside its own, all would seem busy.
     """
     table, means = mind.table, mind.means
     mind.outlook[STALE] = 1.0
@@ -152,7 +156,7 @@ def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
 
 @inner
 def _become_list(mind: Mind, url: int) -> None:
-    """Makes a page a list: it looks like one."""
+    """Makes a page a list, because a visit showed that it is one."""
     page: PageRow = mind.table[url]
     means = mind.means
     weigh(means, TEXT, page.hits, page.hours, -1.0)
@@ -164,7 +168,7 @@ def _become_list(mind: Mind, url: int) -> None:
 
 @inner
 def _unlifted_news(mind: Mind, page: PageRow, hours: float, busy: float) -> float:
-    """News expected of a page that is visited, without a lift."""
+    """News expected of a visited page, without a lift."""
     means, prior = mind.means, mind.priors[0]
     if not page.hub:
         return 1 - math.exp(-rate_of(page, *text_prior(means, prior)) * busy)
@@ -174,8 +178,9 @@ def _unlifted_news(mind: Mind, page: PageRow, hours: float, busy: float) -> floa
 
 @inner
 def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
-    """Records one visit; returns whether it was the first. A never-visited page that cannot be fetched is tried again
-    later."""
+    """Records one visit; returns whether it was the first. An unvisited page that cannot be fetched is tried again
+    later.
+    """
     table, means = mind.table, mind.means
     page: PageRow = table[url]
     prior: Priors = mind.priors[0]
@@ -241,7 +246,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
 
 @inner
 def note_going(mind: Mind, url: int, now: float) -> None:
-    """Notes that a visit is under way."""
+    """Records that a visit is under way."""
     page: PageRow = mind.table[url]
     page.awaited = True
     page.asked = now
@@ -249,7 +254,7 @@ def note_going(mind: Mind, url: int, now: float) -> None:
 
 @inner
 def note_arrived(mind: Mind, url: int) -> bool:
-    """Notes that no visit is under way any more; returns whether the page was visited at most once."""
+    """Records that no visit is under way any more; returns whether the page was visited at most once."""
     page: PageRow = mind.table[url]
     page.awaited = False
     return page.visits <= 1
@@ -301,14 +306,14 @@ def note_shown(mind: Mind, links: IntArray, by: int, when: float, first: bool) -
 
 @inner
 def note_signal(mind: Mind, links: IntArray, when: float) -> None:
-    """Notes that a page with these links just had news."""
+    """Records that a page with these links just had news."""
     for link in links:
         mind.table[link].signal = when
 
 
 @inner
 def lacks_room(mind: Mind, visits: int) -> bool:
-    """Whether the trail or the log has no room for so many more visits."""
+    """Whether the trail or the log has too little room for this many more visits."""
     history, log = mind.history, mind.log
     if len(history.trail) and len(history.trail) - history.trail_tally[SIZE] < visits:
         return True
@@ -319,10 +324,11 @@ def lacks_room(mind: Mind, visits: int) -> bool:
 def record_visit(
     mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: IntArray
 ) -> tuple[bool, int]:
-    """Record a visit and the links that it showed; whether it was the first, and how many of the links nobody had met.
+    """Records a visit and the links that it showed; returns whether it was the first, and how many of the links were
+    unknown.
 
-    `version` is -1 if no page could be had; not `there`: nobody can say whether there is one, so it is worth trying again.
-    Not `made`: the server was not asked, it is known that there is no page; histories tell of real visits alone.
+    `version` is -1 if no page could be had. Not `there`: it is unknown whether there is a page, so it is worth trying
+    again. Not `made`: the server was not asked because there is known to be no page; histories hold real visits only.
     """
     first = note_visit(mind, url, when, there, hub)
     page: PageRow = mind.table[url]
@@ -348,7 +354,9 @@ def record_visit(
 
 @inner
 def record_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
-    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
+    """Credits an accepted document to the page that revealed it, unless it was backlog of a first visit; returns
+    whether it did.
+    """
     if not _note_credit(mind, url, revealer, published):
         return False
     mind.history.counts[2, revealer] += 1
@@ -358,9 +366,11 @@ def record_credit(mind: Mind, url: int, revealer: int, published: float) -> bool
 
 @inner
 def _note_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
-    """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit.
+    """Learns from an accepted document about the page that revealed it; returns False if it was backlog of a first
+    visit.
 
-    If a text states since when it stands, the page was watched without news from then on, and nobody knows for how long before.
+    If a text states since when it has stood there, no news appeared from then until the visit. The time before does not
+    count, because nobody knows what happened in it.
     """
     table, means = mind.table, mind.means
     page: PageRow = table[url]

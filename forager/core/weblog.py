@@ -34,7 +34,9 @@ def find_entry(urls: IntArray, url: int) -> int:
 def learned(
     urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: BoolArray, step: float
 ) -> tuple[IntArray, FloatArray]:
-    """Entries and values after a path, best first (Alg 1): its pages, what each step earned, which may be entries."""
+    """Entries and values after a path, best first (Alg 1). Given are its pages, what each step earned, and which pages
+    may be entries.
+    """
     known, count, gains = len(urls), len(urls), earned.copy()
     for i in range(len(path) - 2, -1, -1):
         gains[i] = gains[i + 1] + earned[i]

@@ -1,8 +1,9 @@
-"""Second looks at young stories: corrections come in the first hours, and are no new stories, so nothing else leads there.
+"""Visits young stories again: corrections come in the first hours, and nothing else leads there because they are no new
+stories.
 
-A small share of the requests to each host goes there, also while there is other work: a site with a long backlog is never
-idle. First to stories of which a feed or sitemap says something else than before; then to the one not looked at for the
-longest time, if it may well have changed. How often stories change is learned for each host from these looks.
+A small share of the requests to each host is spent on this, even while there is other work, because a site with a long
+backlog is never idle. First come the stories of which a feed or sitemap says something else than before, then the story
+visited longest ago, if it may well have changed. How often stories change is learned for each host.
 """
 
 import math
@@ -15,29 +16,32 @@ from forager.pages.urls import host
 from forager.terms import Outcome, Url, UrlId
 
 YOUNG = 6 * 3600.0
-"""Seconds after which a story is left alone."""
+"""Age in seconds from which on a story is left alone."""
 HOURS, CHANGES = 1.0, 0.3
-"""First guess of how often a story changes: so many times in so many hours of watching."""
+"""First guess of how often a story changes: so many changes in so many hours of watching."""
 APART = 450.0
-"""Seconds between two looks at a story without a sign of a correction: a correction that is seen within a quarter of an hour
-is seen soon enough, and a share spent on the stories told last is missing when there are many."""
+"""Seconds between two visits of a story without a sign of a correction. A correction seen within a quarter of an hour
+is seen soon enough, and requests spent on the newest stories are missing elsewhere when there are many stories.
+"""
 SIGNLESS = 0.9
-"""Part of the share that may be spent without a sign of a correction, so that the rest is there when a feed shows one."""
+"""The part of the share that may be spent without a sign of a correction, so that the rest is left when a feed shows
+one.
+"""
 PROBABLE = 0.02
-"""The chance of a change from which on a story deserves a second look."""
+"""The probability of a change from which on a story is worth a second visit."""
 
 
 @dataclass(slots=True)
 class _HostStories:
-    """The young stories of one host, and what second looks showed."""
+    """The young stories of one host, and what second visits showed."""
 
     seen: dict[UrlId, float] = field(default_factory=dict)
-    """When each was last looked at, the longest ago first."""
+    """When each was last visited, the longest ago first."""
     published: dict[UrlId, float] = field(default_factory=dict)
     suspects: dict[UrlId, None] = field(default_factory=dict)
-    """Those of which a feed or sitemap says something else, in order."""
+    """The stories of which a feed or sitemap says something else, in order."""
     chosen: UrlId | None = None
-    """The one that is looked at now."""
+    """The story that is being visited now."""
     requests: int = 0
     looks: int = 0
     changes: float = CHANGES
@@ -50,10 +54,10 @@ class _HostStories:
 
 
 class Corrections:
-    """Reads the journal, and chooses the stories that deserve a second look."""
+    """Reads the journal, and chooses the stories that deserve a second visit."""
 
     def __init__(self, share: float, saved: bytes | None = None) -> None:
-        """`share` of the requests to each host is spent at most; `saved` is what `save` gave in an earlier run."""
+        """At most `share` of the requests to each host is spent; `saved` is what `save` gave in an earlier run."""
         self.share = share
         self._hosts: dict[str, _HostStories] = {}
         if saved is not None:
@@ -71,7 +75,7 @@ class Corrections:
         return msgspec.json.encode(figures)
 
     def hear(self, event: Event) -> None:
-        """Learns of a visit or a new story."""
+        """Learns from a visit or a new story."""
         match event:
             case Fetched() if event.outcome is not Outcome.REFUSED:
                 self._fetched(self._of(event.url), event)
@@ -84,18 +88,18 @@ class Corrections:
         here.seen[id], here.published[id] = seen, published
 
     def suspect(self, id: UrlId, url: Url) -> None:
-        """Notes that a feed or sitemap says something new of a page."""
+        """Records that a feed or sitemap says something new of a page."""
         here = self._of(url)
         if id in here.seen:
             here.suspects[id] = None
 
     def wants(self, id: UrlId, url: Url) -> bool:
-        """Whether to look at a page although we have a fresh copy."""
+        """Whether to visit a page although there is a fresh copy."""
         here = self._of(url)
         return id in here.suspects or id == here.chosen
 
     def choose(self, name: str, now: float) -> UrlId | None:
-        """Chooses the story of a host to look at again, or None."""
+        """Chooses a story of a host to visit again, or None."""
         here = self._hosts.get(name)
         if here is None or here.looks + 1 > self.share * here.requests:
             return None

@@ -1,6 +1,7 @@
 """A crawl: the fleet (or the sweep) and the recrawl cycle over one world and one store, until told to stop.
 
-Archives can give histories to pages that we never visited, so that the first cycle of a crawl knows rates: `Crawl.warm_up`.
+Archives can give histories to pages that were never visited, so that the first cycle of a crawl knows rates:
+`Crawl.warm_up`.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ _BATCH = 1000  # pages of an archive that enter the store at once
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """All parts of a crawl. `run` it once; what it learned is in the store afterwards."""
+    """All parts of a crawl. Call `run` once; what was learned is in the store afterwards."""
 
     store: Store
     world: WebWorld
@@ -59,19 +60,21 @@ class Crawl:
     scheduler: Scheduler
     corrections: Corrections
     retraining: "Retraining | None"
-    """None if the policy stays as it is set."""
+    """None if the policy never changes."""
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
-    """What to keep in the store, by name: each returns its state as bytes, or a function that encodes it in a thread."""
+    """What to keep in the store, by name: each entry returns its state as bytes, or a function that encodes it in a
+    thread.
+    """
     delay: float
     """Seconds between two requests to one host."""
     offload: Offload = inline
     states: "LiveStates | None" = None
-    """None if nobody asks for states."""
+    """None if states are not used."""
     ordering: "Ordering | None" = None
     """None if long-term profit alone orders never-visited pages."""
     topic: "TopicDesk | None" = None
-    """None if every topic will do."""
+    """None if every topic counts."""
     compiler: Compiler | None = None
     """Compiles beside the crawl; None if kernels are compiled at their first call."""
 
@@ -81,7 +84,8 @@ class Crawl:
     async def run(self, seeds: list[Url], stopping: asyncio.Event, ends: float = math.inf) -> None:
         """Crawls until told to stop; then finishes what is under way and saves.
 
-        `ends` is when that will be, if it is known: busy lists, and what they show, get a last look before it.
+        `ends` is the time when that will be, if it is known: busy lists, and what they show, are visited once more
+        before it.
         """
         await self._begin(seeds)
         if self.compiler is not None:
@@ -186,10 +190,10 @@ async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Even
 
 
 async def warm_up(captured: Iterable[Captured], store: Store, table: PageTable, scope: Scope) -> tuple[int, int]:
-    """Enters the captures of all pages in scope; returns how many pages and captures that were.
+    """Enters the captures of all pages in scope; returns how many pages and captures there were.
 
-    Each capture counts as a visit of the page, other content as a change. Captures not later than the last visit known are
-    left out, so the same archive can be given again when a crawl goes on.
+    Each capture counts as a visit of the page, other content as a change. Captures from before the last visit are left
+    out, so the same archive can be given again when a crawl goes on.
     """
     pages = captures = 0
     batch: list[Captured] = []

@@ -1,6 +1,7 @@
-"""From a response to what is kept of it: the page is read, compared with what we had, and stored in one transaction.
+"""From a response to what is kept of it: reads the page, compares it with the version before, and stores the rest in
+one transaction.
 
-Between two waits everything is decided synchronously: whether the page changed, what is kept of it, and which of its
+Everything is decided synchronously between two waits: whether the page changed, what is kept of it, and which of its
 links belong to the crawl.
 """
 
@@ -52,12 +53,12 @@ if TYPE_CHECKING:  # few crawls have these, and they are slow to load
     from forager.engine.page_states import LiveStates
     from forager.engine.topic import TopicDesk
 
-PIECE = 200  # links that are taken in at a time, which holds the event loop for some 10 ms
-ENTRIES = 2_000  # entries of feeds that are kept for pages not yet read: about 5 MB. Ours
+PIECE = 200  # links that are processed at a time, which holds the event loop for about 10 ms
+ENTRIES = 2_000  # entries of feeds that are kept for unread pages: about 5 MB. Ours
 
 
 class Ingest:
-    """Reads pages, keeps them, and remembers what each looked like last."""
+    """Reads pages, stores them, and remembers what each looked like last."""
 
     def __init__(
         self,
@@ -75,16 +76,17 @@ class Ingest:
         on_page: Callable[[Page], None] | None = None,
         texts: bool = False,
     ) -> None:
-        """`table` receives the dates that feeds and lists give for known pages, `corrections` what they say anew of stories.
+        """`table` receives the dates that feeds and lists give for known pages, `corrections` what they say anew of
+        stories.
 
-        `offload` reads very long pages. `on_page` is called with every page that was fetched. `texts`: each new text is a
-        document, at whatever address, also one that looks like a list.
+        `offload` reads very long pages. `on_page` is called with every page that was fetched. `texts`: each new text is
+        a document, at whatever address, even one that looks like a list.
         """
         self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
         self.table, self.corrections, self.offload = table, corrections, offload
         self.states, self.topic, self.on_page, self.texts = states, topic, on_page, texts
         self.dating = Dating(store)
-        self.skipped = Skipped()  # links that stayed out, and why
+        self.skipped = Skipped()  # links that were left out, and why
         self.walls = Walls(settings.retry_after)
         self.first_texts = FirstTexts()
         self.shown_links = ShownLinks(store)
@@ -101,7 +103,7 @@ class Ingest:
         return f"<Ingest of {len(self.sightings)} pages, {self.skipped!r}>"
 
     async def recall(self) -> None:
-        """Takes over from the store what earlier runs learned."""
+        """Restores from the store what earlier runs learned."""
         trust, ground, skipped, walls = [
             await self.store.recall(name) for name in ("trust", "ground", "skipped", "walls")
         ]
@@ -171,9 +173,9 @@ class Ingest:
             self._survey(before, page, dated, response.asked, is_copy=is_copy)
         await self._date_by_lists(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
-        self.note(fetched(visit, before.url, kind, new))  # at once, so that events have the order of stored visits
+        self.note(fetched(visit, before.url, kind, new))  # now, so that events have the order of stored visits
         if version is not None:
-            number = self.store.record(visit)  # whoever judges the version waits until it is on disk
+            number = self.store.record(visit)  # the version is judged once it is on disk
             self.shown_links.kept(before.id, links)
             if new:
                 self.dating.kept(before, response.asked)
@@ -193,12 +195,12 @@ class Ingest:
         return page.kind is Kind.ARTICLE or (self.texts and page.kind is Kind.HUB)
 
     def _is_copy(self, url: Url, page: Page) -> bool:
-        """Whether another page of the host showed this text first; lists often have none, and are no copies of each other."""
+        """Whether another page of the host showed this text first. Feeds, sitemaps and lists without text do not count."""
         is_bare = page.kind in (Kind.FEED, Kind.SITEMAP) or (page.kind is Kind.HUB and not page.text)
         return not is_bare and self.first_texts.stood_elsewhere(url, page.text_print)
 
     def _survey(self, before: Known, page: Page, dated: Dated | None, now: float, *, is_copy: bool) -> None:
-        """Learns where documents stand; a young one counts for the page that revealed it as well."""
+        """Learns where documents are. A young document also counts for the page that revealed it."""
         if page.kind in (Kind.FEED, Kind.SITEMAP):
             return
         document, places = self._is_document(page), self.scope.places
@@ -228,7 +230,7 @@ class Ingest:
             self.table.bound(np.array(ids, dtype=np.int64), date)
 
     async def _rows(self, page: Page) -> dict[str, dict[Url, UrlId]]:
-        """Returns the links in the main part of a list to single pages of the crawl, in order, by form of address."""
+        """Returns the links to single pages in the main part of a list, in order, by form of address."""
         rows: dict[str, dict[Url, UrlId]] = {}
         async for targets in self._pieces(page.targets):
             for target, id in zip(targets, self.store.find_all(targets), strict=True):
@@ -238,8 +240,10 @@ class Ingest:
         return rows
 
     async def _pieces(self, targets: Sequence[Url]) -> AsyncIterator[Sequence[Url]]:
-        """Yields the links of a page, some at a time; others may run between two pieces of a page that has very many."""
-        size = PIECE if self.offload is not inline else max(1, len(targets))  # nobody waits in simulated time
+        """Yields the links of a page, some at a time, so that other tasks can run in between if there are very many."""
+        size = (
+            PIECE if self.offload is not inline else max(1, len(targets))
+        )  # in simulated time there is nobody to wait
         for begin in range(0, len(targets), size):
             if begin > 0:
                 self.table.meet_addresses()
@@ -267,7 +271,7 @@ class Ingest:
         return make_sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
 
     async def _old_links(self, page: Known) -> IntArray:
-        """Returns the links of a page as it looked last."""
+        """Returns the links that a page showed last."""
         seen = self.sightings.get(page.id)
         if seen is not None and seen.ok:
             return seen.links
@@ -310,7 +314,9 @@ class Ingest:
         return new
 
     def _compare_entries(self, page: Page, source: Known) -> None:
-        """Suspects corrections of stories of which a feed or sitemap says something new, and of those that a feed drops."""
+        """Suspects corrections of stories of which a feed or sitemap says something new, and of stories that a feed
+        drops.
+        """
         said = page.entry_prints if page.kind is Kind.FEED else page.latest_dates
         listed: list[UrlId] = []
         for target, number in said.items():
@@ -327,7 +333,7 @@ class Ingest:
             self._listed[source.id] = listed
 
     def _announce(self, page: Page, targets: Sequence[Url], found: Sequence[UrlId | None]) -> None:
-        """Notes what a feed or sitemap says of pages known before, with their dates."""
+        """Records what a feed or sitemap says of known pages, with their dates."""
         dates: dict[UrlId, float] = {}
         for target, id in zip(targets, found, strict=True):
             if id is None:
@@ -362,7 +368,9 @@ class Ingest:
         return entering
 
     def _objection(self, page: Page, target: Url, depth: int) -> str:
-        """Returns why a link stays out, or nothing; an ordinary one is not read for that, because there are so many."""
+        """Returns why a link stays out of the crawl, or nothing. Reads no more of ordinary links than needed, as there
+        are so many.
+        """
         if target not in page.related:
             return self.scope.objection(target, depth)
         link = page.link(target)
@@ -389,7 +397,9 @@ class Ingest:
         )
 
     def _about(self, before: Known, page: Page) -> About:
-        """Returns what the page says of its story, completed by the first feed that announced it, whose entry is dropped."""
+        """Returns what the page says of its story, completed by the first feed that announced it. The entry of that
+        feed is dropped.
+        """
         entry = self._announced.pop(before.id, None)
         return page.about if entry is None else page.about.filled(told_by(entry))
 
@@ -414,14 +424,14 @@ class Ingest:
 
 
 def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:
-    """Returns the pages that a feed dropped although it still names some that came after them."""
+    """Returns the pages that a feed dropped although it still names some that stood after them."""
     there = set(now)
     last = max((place for place, id in enumerate(before) if id in there), default=0)
     return [id for id in before[:last] if id not in there]
 
 
 def _validators(before: Known, response: Response) -> Validators:
-    """Returns the validators for the next request: those of this response; after a failure those we had."""
+    """Returns the validators for the next request: those of this response, or after a failure those of the one before."""
     given = validators_of(response)
     if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and given != Validators()):
         return given

@@ -1,9 +1,9 @@
-"""Never-visited pages in the order of the link graph: RW-EG on all that the crawl has seen, renewed as the graph grows.
+"""Unvisited pages in the order of the link graph: RW-EG on all that the crawl has seen, renewed as the graph grows.
 
-The impact of a page is what it earned: the documents that it revealed. Scores are worked out beside the crawl, going on
-from the last ones; in simulated time, which knows no threads, between two downloads. How often: when the links waiting
-are `GROWTH` of those in the graph, so that all renewals together cost each link a constant; and once in a cycle if
-anything is new, because impact changes too.
+The impact of a page is what it earned: the documents that it revealed. Scores are computed beside the crawl, starting
+from the last ones; in simulated time, which has no threads, between two downloads. They are renewed when the waiting
+links are `GROWTH` of the links in the graph, so that all renewals together cost each link a constant; and once in a
+cycle if anything is new, because the impact changes too.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ from forager.store.store import Store
 from forager.terms import UrlId
 
 SHARES: dict[OrderingKind, float] = {"td": 0.0, "rw-eg": 1.0, "mixed": 0.5}
-"""How much the link graph has to say beside long-term profit."""
+"""The weight of the link graph beside long-term profit."""
 WALK = WalkSettings(tolerance=1e-6)
-"""The paper's constants; scores need be no better than the order of pages asks for."""
+"""The paper's constants; scores need only be good enough to order pages."""
 GROWTH = 0.1
-"""Links waiting, as a share of those in the graph, at which scores are renewed."""
+"""Scores are renewed when so many links are waiting, as a share of the links in the graph."""
 FEWEST = 10_000
 """No renewal for fewer links than this, except once in a cycle."""
 LOOK_EVERY = 30.0
-"""Seconds between two looks whether scores are to be renewed."""
+"""Seconds between two checks whether scores are due for renewal."""
 STARTS = 200
-"""Best pages kept as start pages for newborn foragers."""
+"""Number of best pages kept as start pages for new foragers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """The input for scoring the graph as of one moment, which another thread may do."""
+    """The input for scoring the graph at one moment; another thread may do it."""
 
     packing: Packing
     earned: FloatArray
@@ -60,7 +60,7 @@ class Renewal:
 
 
 class Ordering:
-    """The link graph of a crawl, and what it says of pages nobody has visited. Implements `core.shared.LinkOrder`."""
+    """The link graph of a crawl, and what it says of unvisited pages. Implements `core.shared.LinkOrder`."""
 
     def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
         self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload
@@ -70,7 +70,7 @@ class Ordering:
         self._growing = GrowingGraph()
         self._links = 0
         self._renewed = -np.inf
-        self._shown = np.zeros(1024, dtype=np.uint64)  # a fingerprint of the links each page showed last
+        self._shown = np.zeros(1024, dtype=np.uint64)  # for each page, a fingerprint of the links it showed last
         self.scores: FloatArray = np.zeros(0)
         self._starts: list[UrlId] = []
 
@@ -81,7 +81,9 @@ class Ordering:
     def arranged(
         cls, crawl: CrawlSettings, agent: ReinforcingAgent, shared: Shared, offload: Offload = inline
     ) -> "Ordering | None":
-        """Makes the order that the settings ask for, and gives it to the fleet and its newborns; None if profit decides."""
+        """Makes the order that the settings ask for, and gives it to the fleet and to new foragers; None if profit
+        decides.
+        """
         walk = agent.forager_settings
         if crawl.ordering == "td" or walk.order == "profit" or walk.kind is ForagerKind.BFS:
             return None
@@ -99,7 +101,7 @@ class Ordering:
             self._growing.add_page(url, links)
 
     def starts(self, count: int) -> list[UrlId]:
-        """Returns good pages to start from, best first: lists and never-visited pages. Each is given once per renewal."""
+        """Returns good pages to start from, best first: lists and unvisited pages. Each is given once per renewal."""
         given, rest = self._starts[: max(0, count)], self._starts[max(0, count) :]
         self._starts = rest
         return given
@@ -118,7 +120,7 @@ class Ordering:
 
     @property
     def renew_at(self) -> float:
-        """From then on scores are renewed if any link waits."""
+        """Scores are renewed from this time on if any link waits."""
         return self._renewed + self.every
 
     def due(self, now: float) -> bool:
@@ -126,7 +128,7 @@ class Ordering:
         return self.waiting > self.most_waiting or (self.waiting > 0 and now >= self.renew_at)
 
     def renewal(self, now: float) -> Renewal:
-        """Begins a renewal; pass the result of its work to `take` before the next."""
+        """Begins a renewal; pass its result to `take` before the next one."""
         self._renewed = now
         return Renewal(self._growing.packing(), self.visits.hits(), self.ranking)
 
@@ -140,7 +142,7 @@ class Ordering:
         self.renewals += 1
 
     def renew_if_due(self, now: float) -> None:
-        """Renews the scores at once: for simulated time."""
+        """Renews the scores at once; for simulated time."""
         if self.due(now):
             self.take(*self.renewal(now).done())
 

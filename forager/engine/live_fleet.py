@@ -1,9 +1,9 @@
-"""The fleet, live: every forager is a task of its own; births start tasks, deaths end them.
+"""The fleet, live: every forager is a task of its own; births start tasks, deletions end them.
 
-The baseline BFS is `sweep`: every known page in turn, breadth first, and again when it is due. It knows nothing of news:
-links are visited in the order in which they were found, pages again after `revisit_after`.
+The baseline BFS is `sweep`: every known page in turn, breadth first, and again when it is due. It knows nothing of
+news: links are visited in the order in which they were found, pages again after `revisit_after`.
 
-`take_step` is one step of a forager (Alg 12); `judge_sighting` takes in a visit that is no step.
+`take_step` is one step of a forager (Alg 12); `judge_sighting` judges a visit that belongs to no step.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ async def take_step(
 ) -> Taken:
     """Takes one step of a forager: decide, wait, judge, learn.
 
-    A page that promises too little is not requested: the step is free and brings nothing. If the forager is deleted while
-    it waits, what it saw is judged for nobody.
+    A page that promises too little is not requested: the step costs nothing and brings nothing. If the forager is
+    deleted while it waits, what it saw is judged without it.
     """
     step = agent.choose(forager, clock.now(), shared)
     if thrift.allows(step.worth):
@@ -66,10 +66,11 @@ async def take_step(
 def judge_sighting(
     sighting: Sighting, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
 ) -> Taken:
-    """Records and judges a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep (`by`).
+    """Records and judges a visit that belongs to no step of a forager: of the recrawl cycle, or of the breadth-first
+    sweep (`by`).
 
-    Its document, if it shows one, is judged by the same agent, and pays the page that revealed it. A download of the
-    recrawl cycle counts for the forager in whose territory it lies.
+    Its document, if it shows one, is judged by the same agent, and is credited to the page that revealed it. A download
+    of the recrawl cycle counts for the forager in whose territory the page is.
     """
     first, earned = shared.note(sighting), []
     if by == NOBODY and not sighting.free:
@@ -82,7 +83,7 @@ def judge_sighting(
 
 
 class Fleet:
-    """All foragers at once in one task group."""
+    """All foragers at the same time, in one task group."""
 
     def __init__(self, crawl: "Crawl") -> None:
         self.crawl, self.agent, self.clock = crawl, crawl.agent, crawl.clock
@@ -108,10 +109,10 @@ class Fleet:
                 crawl.journal.write(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
             await crawl.teller.settle(taken)
             self._manage(forager, group, stopping)
-            await asyncio.sleep(0)  # a free step waits for nothing, and several of them would hold the loop for long
+            await asyncio.sleep(0)  # a free step never waits, so several of them would hold the loop for long
             free = 0 if taken.downloads else free + 1
             if free >= crawl.settings.free_steps:
-                if crawl.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
+                if crawl.settings.recrawl_share <= 0:  # then nobody else reports that nothing was worth a download
                     crawl.thrift.rested()
                 await pause(self.clock, crawl.settings.idle, stopping)
 
@@ -131,11 +132,11 @@ class Fleet:
 
 
 LONGEST_REST = 60.0
-"""Seconds after which a worker without work looks again whether there is some."""
+"""Seconds after which a worker without work looks for work again."""
 
 
 async def sweep(crawl: "Crawl", stopping: asyncio.Event) -> None:
-    """Visits pages as they are due until told to stop; every worker finishes its page."""
+    """Visits pages when they are due, until told to stop; every worker finishes its page."""
     agent, clock, store = crawl.agent, crawl.clock, crawl.store
     (forager,) = agent.foragers
     bell = asyncio.Event()

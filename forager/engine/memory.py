@@ -1,14 +1,15 @@
 """What a crawl remembers of pages between visits, in bounded memory: when they were published, and what lists showed.
 
-When a page was published is judged by what it says, what a feed announced, and when we first met its link, weighed by
-trust. Whatever dropped out of memory is no loss: the store knows it.
+When a page was published is judged by what it says, what a feed announced, and when its link was first seen, weighed by
+trust. What drops out of memory is not lost: the store knows it.
 
-What is too old is told by its place in an archive: many lists, and most sitemaps, name pages in the order of their dates.
-Few of the pages have to be seen: in a list that goes from new to old, all that follow a page of last week are older still.
-Only pages whose addresses have the same form are compared, as others stand elsewhere on the page. Which way lists go is
-learned from neighbours whose dates are known, for all lists whose addresses have one form together; a list in which any
-of its own dates contradict that says nothing. So is how deep in such lists young pages stand: below that all are taken for
-old before any of them is seen. What is taken for old is still looked at now and then, which shows whether it is.
+Pages that are too old are recognised by their place in an archive, because many lists, and most sitemaps, name pages in
+the order of their dates. Only few of the pages need to be visited: in a list that goes from new to old, all pages after
+one of last week are older still. Only pages whose addresses have the same form are compared, because others stand
+elsewhere on the page. The direction of lists is learned from neighbours with known dates, for all lists of one form of
+address together; a list with a date that contradicts it tells nothing. It is also learned how deep in such lists young
+pages stand; pages below that depth are taken to be old before any of them is visited. Some of these are still visited
+now and then, to see whether this is true.
 """
 
 from bisect import bisect_left
@@ -32,9 +33,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 SIGHTINGS = 10_000
-"""Pages whose last sighting, or whose links, are kept: about 10 MB with the links of usual pages. Ours."""
+"""Number of pages whose last sighting, or whose links, are kept: about 10 MB with the links of usual pages. Ours."""
 _MOST_TEXTS = 200_000
-"""Texts remembered where each is a document: about 20 MB. Ours."""
+"""Number of texts remembered in a crawl in which each text is a document: about 20 MB. Ours."""
 _FIRST_TEXTS = 20_000
 
 
@@ -47,13 +48,13 @@ def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
 
 
 class FirstTexts:
-    """Remembers which page of a host showed a text first, to recognise copies: some 2 MB."""
+    """Remembers which page of a host showed a text first, to recognise copies; about 2 MB."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, int], Url] = {}
 
     def stood_elsewhere(self, url: Url, text_print: int) -> bool:
-        """Whether another page of the host showed this text before; a print of 0 is no text."""
+        """Whether another page of the host showed this text before; a fingerprint of 0 stands for no text."""
         if not text_print:
             return False
         first = self._first.setdefault((host(url), text_print), url)
@@ -78,35 +79,39 @@ class Dating:
         return f"<Dating by {self.trust!r}, {len(self._announced)} dates announced>"
 
     def announce(self, id: UrlId, published: float) -> None:
-        """Notes the date that a feed or news sitemap gives for a known page; the first one counts."""
+        """Records the date that a feed or news sitemap gives for a known page; the first one counts."""
         self._announced.setdefault(id, published)
 
     def kept(self, before: Known, now: float) -> None:
-        """Notes that a version of a page is kept: its first one dates the links that appear on it later."""
+        """Records that a version of a page is stored: its first version dates the links that appear on it later."""
         if before.version is None:
             self._first.setdefault(before.id, now)
 
     async def published(self, known: Known, page: Page, now: float) -> Dated | None:
-        """Returns the date to believe: from the page, from the feed that announced it, or of our first sighting."""
+        """Returns the date to believe: from the page, from the feed that announced it, or of the first sighting of its
+        link.
+        """
         stated = self._announced.get(known.id) if known.published is None else known.published
         announced = None if stated is None else Dated(stated, DateSource.FEED)
         others = (announced, await self._first_sighting(known))
         return self.trust.published(site(known.url), page, others, now, new=known.version is None)
 
     async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
-        """The same where each new text is a document: a text of a known page is new unless it stood elsewhere."""
+        """Returns the date to believe where each new text is a document: a text of a known page is new unless another
+        page had it.
+        """
         texts = self._texts
         is_new = page.text_print not in texts
         remember(texts, page.text_print, None, _MOST_TEXTS)
         if not is_new:
             return None
-        stated = page.published_but({DateSource.TEXT})  # a day that a text mentions is not its date
+        stated = page.published_but({DateSource.TEXT})  # a day that a text mentions is not its own date
         if known.version is None:
             return stated or await self._first_sighting(known)
         return stated if stated is not None and now - stated.time < DAY else Dated(now, DateSource.FIRST_SEEN)
 
     async def _first_sighting(self, known: Known) -> Dated | None:
-        """Returns when its link appeared; None if it stood there already when we first saw the linking page."""
+        """Returns when its link appeared; None if it was there already when the linking page was first visited."""
         if known.source is None:
             return None
         first = self._first.get(known.source)
@@ -119,9 +124,10 @@ class Dating:
 
 
 class ShownLinks:
-    """Remembers every link that the kept versions of the lists visited last showed; the store knows those of the others.
+    """Remembers every link that the stored versions of the lists visited last have shown; the store knows those of the
+    others.
 
-    What brings a list a link that it never had makes a version, so nothing else that it showed need be kept.
+    A link that a list never had makes a new version, so nothing else that the list showed needs to be kept.
     """
 
     def __init__(self, store: Store, most: int = SIGHTINGS) -> None:
@@ -129,7 +135,7 @@ class ShownLinks:
         self._shown: dict[UrlId, Int32Array] = {}  # in the order in which they were asked for
 
     async def new(self, id: UrlId, links: IntArray) -> int:
-        """Counts the links that no kept version of a page showed."""
+        """Counts the links that no stored version of a page showed."""
         shown = self._shown.get(id)
         if shown is None:
             shown = (await self.store.links_shown(id)).astype(np.int32)
@@ -137,24 +143,26 @@ class ShownLinks:
         return np.setdiff1d(links, shown).size
 
     def kept(self, id: UrlId, links: IntArray) -> None:
-        """Notes that a version with these links is kept."""
+        """Records that a version with these links is stored."""
         if id in self._shown:
             self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)
 
 
 PAIRS = 4
-"""Pairs of dated pages from which on the order of lists of one form is believed, if hardly any goes the other way."""
+"""Pairs of dated pages after which the order of the lists of one form is believed, if hardly any pair contradicts it."""
 CONTRARY = 20
-"""One pair in so many may go the other way, in other lists of the form."""
+"""In other lists of the form, one pair in so many may contradict the order."""
 APART = 3600.0
-"""Seconds between two dates from which on they have an order: what is written before may be published after."""
+"""Two dates have an order if they are this many seconds apart: what is written first may be published later."""
 ENTRIES = 200_000
-"""Entries of lists that are remembered, and dates: about 20 MB each. Ours."""
+"""Entries of lists that are remembered, and as many dates: about 20 MB each. Ours."""
 
 OLD_MOST = 8
-"""Old pages that must have been seen no deeper than a place, and for each young one that stood as deep or deeper."""
+"""A depth is believed after so many old pages were visited no deeper, and so many more for each young page found there
+or deeper.
+"""
 DEEPEST = 200
-"""Depths told apart."""
+"""Number of depths that are distinguished."""
 NONE = 1 << 30
 """Deeper than any list."""
 
@@ -169,20 +177,20 @@ class _Row:
     form: str
     """The form of the list's own address."""
     places: list[int] = field(default_factory=list)
-    """Where pages stand whose dates are known, rising."""
+    """The places of pages with known dates, in ascending order."""
     dates: list[float] = field(default_factory=list)
     old_places: range = range(0)
     """Places of the pages that `old` returned."""
 
     def put(self, place: int, date: float) -> Iterable[int]:
-        """Enters a date; returns in which ways it and its neighbours go."""
+        """Enters a date; returns in which directions it and its neighbours go."""
         index = bisect_left(self.places, place)
         self.places.insert(index, place)
         self.dates.insert(index, date)
         return (way for pair in pairwise(self.dates[max(0, index - 1) : index + 2]) if (way := _way(*pair)))
 
     def goes(self, way: int) -> bool:
-        """Whether no two neighbours go the other way."""
+        """Whether no two neighbours go in the other direction."""
         return all(_way(*pair) != -way for pair in pairwise(self.dates))
 
     def depth(self, place: int, way: int) -> int:
@@ -190,8 +198,9 @@ class _Row:
         return place if way == NEWEST_FIRST else len(self.ids) - 1 - place
 
     def old(self, way: int, before: float, floor: int) -> tuple[Sequence[UrlId], float] | None:
-        """Returns the pages that are older than one from before a time, or stand below a floor, and the date after which none
-        of them was published; None if it returned all of them before."""
+        """Returns the pages that are older than one from before a time, or stand below a floor, and the latest date
+        that they can have; None if it returned all of them before.
+        """
         known = [
             (self.depth(place, way) + 1, date + APART) for place, date in zip(self.places, self.dates, strict=True)
         ]
@@ -210,7 +219,7 @@ def _way(first: float, second: float) -> int:
 
 
 def _floor(old: Sequence[int], young: Sequence[int]) -> int:
-    """Returns the depth from which on pages are taken for old; `NONE` if there is none."""
+    """Returns the depth from which on pages are taken to be old; `NONE` if there is none."""
     above, below = 0, sum(young)
     for depth in range(DEEPEST):
         above += old[depth]
@@ -256,7 +265,7 @@ class ArchiveOrder:
         return self._old(found, before)
 
     def dated(self, id: UrlId, date: float, before: float) -> list[tuple[Sequence[UrlId], float]]:
-        """Enters the date of a page. Returns pages from before a time, and the date after which none was published."""
+        """Enters the date of a page. Returns pages from before a time, and the latest date that they can have."""
         if id in self._dates:
             return []
         self._dates[id] = date
@@ -287,7 +296,7 @@ class ArchiveOrder:
         return found
 
     def _way_of(self, form: str) -> int:
-        """Returns the way that lists of a form go."""
+        """Returns the direction of the lists of a form."""
         ways = self._ways[form]
         way = max(ways, key=lambda one: ways[one])
         return way if ways[way] >= max(PAIRS, CONTRARY * ways[-way]) else UNKNOWN

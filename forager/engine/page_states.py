@@ -1,9 +1,9 @@
 """The states of a live crawl: every page that is read gets one, every link that is found an estimate (Alg 2).
 
-At first states are hashed words. When the crawl has read `states.train_pages` pages, clusters are learned from them,
-once, beside the crawl, and the states of all known pages are worked out anew from their stored versions. States of
-different versions cannot be compared, and so neither can the weights learned with them: at the change every forager
-that learns long-term profit draws new ones, as at its birth. Weights that are never learned are random anyway and stay.
+At first states are hashed words. Once the crawl has read `states.train_pages` pages, clusters are learned from them
+beside the crawl, and the states of all known pages are computed anew from their stored versions. States before and
+after cannot be compared, and neither can the weights learned with them. So at the change every forager that learns
+long-term profit draws new weights, as at its birth; the others have random weights anyway.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from forager.store.store import Store
 from forager.terms import Url, UrlId
 
 LOOK_EVERY = 30.0
-"""Seconds between two looks whether there are pages enough to learn from."""
+"""Seconds between two checks whether there are enough pages to learn from."""
 PIECE = 200
-"""Links whose states are estimated at a time, which holds the event loop for some 10 ms."""
+"""Links whose states are estimated at a time, which holds the event loop for about 10 ms."""
 BATCH = 256
-"""Pages whose states are worked out in one product when all are worked out anew."""
+"""Pages whose states are computed in one product when all are computed anew."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class _Waiting:
         self.links.extend(other.links)
 
     def enter(self, states: States, matrix: StateMatrix) -> None:
-        """Puts the states in the matrix, those of texts first; a state that is there is not estimated again."""
+        """Puts the states into the matrix, those of texts first; a state that is there already is not estimated again."""
         if self.texts:
             urls = np.fromiter(self.texts, dtype=np.int64, count=len(self.texts))
             matrix.put(urls, states.of(list(self.texts.values())))
@@ -69,7 +69,7 @@ class _Saved(msgspec.Struct):
 
 
 class LiveStates:
-    """Fills the state matrix while the crawl goes on, and learns better states once."""
+    """Fills the state matrix during the crawl, and learns better states once."""
 
     def __init__(
         self, states: States, matrix: StateMatrix, store: Store, agent: ReinforcingAgent, offload: Offload
@@ -87,7 +87,7 @@ class LiveStates:
     async def open(
         cls, walk: ForagerSettings, matrix: StateMatrix, store: Store, agent: ReinforcingAgent, offload: Offload
     ) -> "LiveStates":
-        """Opens the states that the store holds, or those of the file in the settings, or hashed words."""
+        """Returns the states that the store holds, else those of the file in the settings, else hashed words."""
         kept, saved = await store.recall("states"), await store.recall("stating")
         if kept is not None:
             states = States.load(kept, walk.states)
@@ -123,7 +123,7 @@ class LiveStates:
     def settle(self) -> bool:
         """Computes the states of texts and links, in one product each; returns whether links are left for another call."""
         waiting, self._waiting = self._waiting, _Waiting()
-        if self.offload is not inline:  # nobody waits in simulated time
+        if self.offload is not inline:  # in simulated time there is nobody to wait
             self._waiting.links = waiting.links[PIECE:]
             del waiting.links[PIECE:]
         waiting.enter(self.states, self.matrix)
@@ -144,7 +144,7 @@ class LiveStates:
                 return
 
     async def _learned(self) -> States:
-        """Learns new states from the first pages of the crawl, and keeps them in the store before they are used."""
+        """Learns new states from the first pages of the crawl, and stores them before they are used."""
         texts = [await self._text(id) for id in list(self.pages)[: self.states.settings.train_pages]]
         learned = await self.offload(lambda: self.states.train(texts))
         check_rate(self.agent.forager_settings.profit, learned.sample)

@@ -1,4 +1,6 @@
-"""The recrawl policy that the settings name: a rule, a formula, a file written by `forager learn`, or a package's own."""
+"""The recrawl policy that the settings name: a rule, a formula, a file written by `forager learn`, or one from a
+plugin.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -43,7 +45,7 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
 
 @cache
 def shipped_functions() -> ByKind:
-    """Reads the functions that come with the program; a kind of pages without one in force has the hand-made rule.
+    """Reads the functions that come with the program; a kind of page without one in force has the hand-made rule.
 
     They count busy time by the rhythm that the crawl itself observes.
     """
@@ -68,7 +70,7 @@ def function_source(policy: Policy, lessons: Iterable[Learned]) -> str:
 
 
 def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> ScoreFunction:
-    """Finds a rule or a formula; else the function that a package offers under this name."""
+    """Finds a rule or a formula; else the function that a plugin offers under this name."""
     try:
         return named(name, rng, settings, DAY / cycle)
     except InputError:

@@ -1,7 +1,7 @@
-"""The recrawl cycle, live: every host has a worker that looks at the page the scheduler likes best, again and again.
+"""The recrawl cycle, live: every host has a worker that visits the page the scheduler chooses, again and again.
 
-A slow host delays nobody; the share of the cycle at each host is kept by `engine.world.Shares`. The recrawl side
-itself, of a crawl or a replay, is put together here from what the fleet knows and the settings.
+A slow host delays no other; `engine.world.Shares` keeps the share of the cycle at each host. The recrawl side itself,
+of a crawl or a replay, is put together here from the knowledge of the fleet and the settings.
 """
 
 import asyncio
@@ -27,16 +27,18 @@ if TYPE_CHECKING:  # a crawl starts its cycle
     from forager.engine.crawl import Crawl
 
 RESTS = 30
-"""A rest is no shorter than `crawl.idle` over this."""
+"""A rest is no shorter than `crawl.idle` divided by this."""
 CLOSING_VISITS = 5
-"""At the end of a crawl each host is given time for so many visits after lists that were just seen may be seen again."""
+"""At the end of a crawl each host gets time for this many visits after lists that were just visited may be visited
+again.
+"""
 
 
 class RecrawlCycle:
     """Visits known pages again."""
 
     def __init__(self, crawl: "Crawl", closes: float) -> None:
-        """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
+        """From the time `closes` on, shortly before the end, busy lists are visited once more."""
         self.crawl, self.closes = crawl, closes
         self.world, self.clock, self.settings = crawl.world, crawl.clock, crawl.settings
         self.scheduler, self.table = crawl.scheduler, crawl.shared.visits
@@ -46,7 +48,7 @@ class RecrawlCycle:
         return f"<RecrawlCycle {self.scheduler!r}>"
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Serves all hosts, also those that become known later, until told to stop."""
+        """Serves all hosts, including those that become known later, until told to stop."""
         served: set[int] = set()
         async with asyncio.TaskGroup() as group:
             while not stopping.is_set():
@@ -59,7 +61,7 @@ class RecrawlCycle:
                 await pause(self.clock, self.settings.idle, stopping)
 
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
-        """Visits the pages of one host, the best as of now first."""
+        """Visits the pages of one host, always the best at that moment."""
         while not stopping.is_set():
             closing = self.clock.now() >= self.closes
             chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host, closing=closing)
@@ -84,10 +86,10 @@ class RecrawlCycle:
             return False
         before = self.world.store.known(id).last_visit
         await self._look(id, 0.0, correct=True)
-        return self.world.store.known(id).last_visit != before  # else whoever asks again at once asks for ever
+        return self.world.store.known(id).last_visit != before  # otherwise the caller would ask again at once, for ever
 
     async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
-        """Visits a page; returns False if its host can take no request now. `correct`: it is a second look at a story."""
+        """Visits a page; returns False if its host can take no request now. `correct`: it is a second visit of a story."""
         self.table.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
         crawl = self.crawl
@@ -95,16 +97,16 @@ class RecrawlCycle:
             crawl.thrift.spend(worth)
         await crawl.teller.settle(judge_sighting(sighting, crawl.agent, crawl.shared, self.clock.now()))
         if not sighting.free:
-            if sighting.url != id:  # redirected: what the other page shows says nothing of this one
+            if sighting.url != id:  # redirected: the other page says nothing of this one
                 self.table.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
             return True
-        await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
-        if not sighting.ok:  # nobody asked for it: the crawl ends, or it is passed by
+        await asyncio.sleep(0)  # no request made this task wait: let others run, such as the end of the crawl
+        if not sighting.ok:  # it was not requested: the crawl ends, or the page is skipped
             until = self.clock.now() + (self.world.settings.retry_after if sighting.gone else self.settings.idle)
             self.scheduler.postpone(id, min(until, self.world.held_from.get(id, until)))
             return sighting.gone
-        self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))  # a copy serves us too
+        self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))  # a copy served it
         return True
 
 
@@ -125,7 +127,7 @@ def make_scheduler(
 ) -> Scheduler:
     """Makes the scheduler of a crawl or replay on the page table, which from now on keeps the histories that it needs.
 
-    It keeps the single visits too if functions are learned from them: live, or in replays that learn. See `Candidates` for
+    It keeps single visits too if functions are learned from them: live, or in replays that learn. See `Candidates` for
     the other parameters.
     """
     pages = shared.visits

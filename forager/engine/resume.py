@@ -1,7 +1,7 @@
-"""What the recrawl side knows, kept in the store: the policy in use and what was learned.
+"""Keeps in the store what the recrawl side knows: the policy in use, and what was learned.
 
 Histories are saved with the page table. What a sudden end cut off is read back from the stored visits, page by page;
-without a saved history all of it is.
+without a saved history, all of it is.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -26,33 +26,33 @@ from forager.terms import LISTS, Outcome, UrlId
 SCHEDULE = "schedule"
 """The name under which it is kept."""
 HISTORY, FORM = "history", 1
-"""The name and the format under which an earlier version kept histories by themselves."""
+"""The name and the format under which an earlier version kept histories separately."""
 BATCH = 10_000
-"""Visits entered into a log at once."""
+"""Visits that are entered into a log at once."""
 MANY = 2_000
-"""Pages whose visits are asked for one after the other, at most; a minute's work of a polite crawl is less."""
+"""Visits are read page by page for at most this many pages; a minute's work of a polite crawl is less."""
 LESSONS = 50
-"""Latest attempts at learning that are remembered."""
+"""Number of latest lessons that are remembered."""
 
 
 class Schedule(msgspec.Struct):
-    """The policy in use, how it came to that, and how the last cycle went."""
+    """The policy in use, where it came from, and how the last cycle went."""
 
     setting: str
     """`crawl.policy` as it was set."""
     formula: str = ""
     """The formula in use; empty if the setting names a rule."""
     learned: bool = False
-    """The formula was learned during the crawl."""
+    """Whether the formula was learned during the crawl."""
     lessons: list[Learned] = msgspec.field(default_factory=list)
     done: CycleDone | None = None
-    """The last full cycle."""
+    """The last complete cycle."""
     cycle: float = 900.0
     """How long cycles are, in seconds."""
     rhythm: Rhythm = ()
-    """Of the week, if the formula came with one."""
+    """The rhythm of the week, if the formula came with one."""
     formula_cycle: float = 0.0
-    """Seconds in which the formula counts time; 0: in cycles of the crawl."""
+    """Seconds in one unit of the formula's time; 0: a cycle of the crawl."""
     by_kind: tuple[RuleInUse, RuleInUse] | None = None
     """The functions for lists and for texts, if each kind has its own."""
 
@@ -63,7 +63,7 @@ def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]
     used = {policy.formula, *(one.rule for one in rules)}
     in_use = [one for one in lessons if one.replaced and one.formula in used][-1:]
     latest = list(lessons[-LESSONS:])
-    if in_use and in_use[0] not in latest:  # how it came to that is remembered however long ago it was
+    if in_use and in_use[0] not in latest:  # the lesson that it came from is kept, however long ago it was
         latest[:1] = in_use
     by_kind = rules if isinstance(policy.score, ByKind) else None
     kept = Schedule(
@@ -93,7 +93,7 @@ def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
 
 
 def kept_policy(kept: Schedule) -> Policy:
-    """Returns the policy that a run ended with, as far as it is made of formulas."""
+    """Returns the policy that a run ended with, as far as it consists of formulas."""
     if kept.by_kind is None:
         return Policy(kept.setting, Formula.of(parse(kept.formula), kept.rhythm, kept.formula_cycle), kept.formula)
     lists, texts = (None if one.rule == WORTH else Formula.of(parse(one.rule), (), one.cycle) for one in kept.by_kind)
@@ -101,14 +101,14 @@ def kept_policy(kept: Schedule) -> Policy:
 
 
 async def recall_waits(store: Store) -> dict[str, bytes]:
-    """Returns what was kept of each host; an earlier version kept all of them together."""
+    """Returns what was kept of each host; an earlier version kept all hosts together."""
     kept = await store.recall("timetable")
     earlier = {} if kept is None else msgspec.msgpack.decode(kept, type=dict[str, msgspec.Raw])
     return {**{name: bytes(state) for name, state in earlier.items()}, **await store.noted_hosts()}
 
 
 async def restore_histories(pages: PageTable, store: Store) -> None:
-    """Brings a page table, and the histories in it, up to all that the store knows."""
+    """Brings a page table and its histories up to date with the store."""
     kept = await store.recall(HISTORY)
     if kept is not None and not pages.history.any_visits:
         pages.restore(unpack(HISTORY, FORM, kept))
@@ -157,7 +157,7 @@ async def _catch_up(pages: PageTable, store: Store) -> None:
 
 
 async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:
-    """Yields the stored visits of some pages; if they are many, those of all pages, which is faster."""
+    """Yields the stored visits of these pages; if they are many, those of all pages, which is faster."""
     if len(pages) > MANY:
         async for visit in store.visits():
             yield visit

@@ -3,15 +3,15 @@
 URLs that are left out, before they enter the crawl or when their turn comes, are counted by reason and host, with an
 example.
 
-`SitePlaces` knows where on a site documents stand, and where a crawl could go on for ever and find none. Calendars, facets,
-endless pages, mazes of folders, numbers of visitors in links, *not found* that says *fine*: traps differ, but in all of
-them one page follows the other in the same place, none is a document, none reveals a new one, and many are copies. A
-*place* is a folder of the first or second level, a path with parameters, or a path with these very parameters. After
-some different pages without any yield it is barren: new links there do not enter the crawl, and those that entered are
-passed by, but for one in twenty. The first that yields something opens the place again. Where links lead to it, or from
-it, that read like headlines, patience is five times as long: what sections promise is seen only when articles are
-visited. Each yield earns as much patience again, so that a lucky find (a box of headlines on every page) opens no trap
-for good.
+`SitePlaces` learns where on a site documents are, and where a crawl could go on for ever and find none. Calendars,
+facets, endless pages, mazes of folders, numbers of visitors in links, error pages with status 200: traps differ, but in
+each of them pages lead to pages in the same place, none is a document, none reveals a new one, and many are copies. A
+*place* is a folder of the first or second level, a path with parameter names, or a path with certain parameter values.
+After a number of different pages that yield nothing, a place is *barren*: new links there do not enter the crawl, and
+of the pages that entered only one in twenty is visited. The first page that yields something opens the place again. A
+place whose links read like headlines gets five times as many pages, because what sections promise is seen only when
+articles are visited. Each yield adds as many pages again, so that one lucky find (a box of headlines on every page)
+does not keep a trap open for good.
 """
 
 import re
@@ -83,7 +83,7 @@ class Scope:
         self._folders[_folder(url)] += 1
 
     def _count(self, name: str) -> None:
-        """Counts once what entered of a host in earlier runs."""
+        """Counts, once for each host, what entered in earlier runs."""
         if self._before is not None and name not in self._counted:
             self._counted.add(name)
             self._folders.update(map(_folder, self._before(name)))
@@ -95,13 +95,13 @@ def _site_of_host(name: str) -> str:
 
 
 def _folder(url: Url) -> str:
-    """Host and path up to the last slash; URLs that differ in their query alone share the whole path."""
+    """Host and path up to the last slash; for URLs with a query the whole path."""
     path, question, _ = url.partition("?")
     return path if question else path.rstrip("/").rpartition("/")[0]
 
 
 def _repeats(segments: list[str]) -> bool:
-    """Whether a name stands three times in one path (`/a/b/a/b/a/b`): a loop of relative links, not an address."""
+    """Whether a name occurs three times in one path (`/a/b/a/b/a/b`): a loop of relative links, not an address."""
     named = [segment for segment in segments if segment]
     return len(named) >= 6 and any(named.count(name) >= 3 for name in set(named))
 
@@ -114,7 +114,7 @@ def _pattern(name: str, expressions: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 HOSTS = 500
-"""Hosts told apart for each reason (ours): a news site links to any number of others."""
+"""Number of hosts distinguished for each reason (ours): a news site links to any number of others."""
 OTHERS = "(other hosts)"
 REFUSALS = {
     Trouble.ROBOTS: "robots.txt does not allow it",
@@ -122,7 +122,7 @@ REFUSALS = {
     Trouble.BUDGET: "the host has had its share for now",
     Trouble.URL: "not an address that can be asked",
 }
-"""Reasons for which a known URL is not asked for, in words."""
+"""Reasons for not requesting a known URL, in words."""
 NO_ANSWER = "pages like it do not answer"
 
 
@@ -133,9 +133,9 @@ class Skip:
     reason: str
     host: str
     count: int
-    """Links met, not different URLs: one in the footer of every page counts each time such a page is read."""
+    """Links seen, not different URLs: a link in the footer of every page counts each time such a page is read."""
     example: Url
-    """The one met last."""
+    """The latest of these URLs."""
 
 
 class Skipped:
@@ -194,15 +194,15 @@ _HEADLINE = 25
 
 @dataclass(slots=True)
 class SitePlace:
-    """Counts of the pages of a place, as they were first seen."""
+    """Counts of the pages of a place, as they were when first visited."""
 
     pages: int = 0
     copies: int = 0
-    """Pages that say, or show, that they are another page of the site."""
+    """Pages that state or prove to be another page of the site."""
     yields: int = 0
     """Documents among the other pages, and new documents that these revealed."""
     hope: bool = False
-    """A link that reads like a headline stood on a page of this place, or leads to one."""
+    """Whether a link that reads like a headline was on a page of this place, or leads to one."""
 
     def is_barren(self, patience: int) -> bool:
         if self.copies >= max(patience, 0.9 * self.pages):
@@ -212,7 +212,7 @@ class SitePlace:
 
 
 class SitePlaces:
-    """Learns from pages seen for the first time in which places of a site documents stand."""
+    """Learns from first visits in which places of a site documents are."""
 
     def __init__(self, patience: int) -> None:
         self.patience = patience
@@ -240,7 +240,7 @@ class SitePlaces:
         return known is not None and known.yields > 0
 
     def met(self, url: Url, anchor: str, source: Url) -> None:
-        """Notes a new link, met on a page."""
+        """Records a new link found on a page."""
         if len(anchor) >= _HEADLINE:
             for name in (*places_of(url), *places_of(source)):
                 place = self._place(name)
@@ -249,11 +249,12 @@ class SitePlaces:
                     self._judge(name, place)
 
     def seen(self, url: Url, *, document: bool = False, canonical: str = "", is_copy: bool = False) -> None:
-        """Notes a page that was seen for the first time.
+        """Records the first visit of a page.
 
-        `canonical` is the address it gives for itself; `is_copy`: another page of its host showed the same text. A page that
-        names another page as the true one speaks against the narrowest of its places, and against those in which
-        that page lies as well: beside `/?visitor=1`, a copy of the home page, other parameters may well matter.
+        `canonical` is the address that the page gives for itself; `is_copy`: another page of its host showed the same
+        text. A page that names another page as canonical counts against the narrowest of its places, and against those
+        in which the other page is as well: besides `/?visitor=1`, a copy of the home page, other parameters may well
+        matter.
         """
         found = places_of(url)
         other = url if is_copy else Url(canonical) if canonical and canonical != url else None
@@ -267,7 +268,7 @@ class SitePlaces:
             self._judge(name, place)
 
     def revealed(self, source: Url) -> None:
-        """Notes that a page brought the first link to a new document."""
+        """Records that a page brought the first link to a new document."""
         for name in places_of(source):
             if name in self._places:
                 self._places[name].yields += 1
@@ -299,7 +300,7 @@ class SitePlaces:
 
 
 def places_of(url: Url) -> list[str]:
-    """Returns the places in which a URL lies, the widest first; none if it stands at the top of its site."""
+    """Returns the places in which a URL is, the widest first; none if it is at the top of its site."""
     path, _, query = url.partition("?")
     parts = path.split("/")
     found = ["/".join(parts[: 4 + level]) + "/" for level in range(min(len(parts) - 4, _LEVELS))]

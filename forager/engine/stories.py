@@ -1,4 +1,4 @@
-"""From an accepted document to a story: stores the decision on every new version, and tells the journal.
+"""From an accepted document to a story: stores the decision on every new version, and reports it in the journal.
 
 The events of a visit and of a story are made here, from what the store holds of both.
 """
@@ -25,12 +25,12 @@ class Taken:
 
     @property
     def downloads(self) -> int:
-        """Number of pages that were fetched; shared copies are free."""
+        """Number of pages that were fetched; shared copies do not count."""
         return sum(not sighting.free for sighting in self.sightings)
 
 
 class Teller:
-    """Settles versions: one story per accepted document, its copies named after the first."""
+    """Decides versions: one story per accepted document; copies refer to the first."""
 
     def __init__(
         self,
@@ -39,21 +39,23 @@ class Teller:
         accept: Callable[[AcceptedStory, Version], bool] | None = None,
         is_unsure: Callable[[VersionId], bool] | None = None,
     ) -> None:
-        """`accept` has the last word on what becomes a story; versions that are `is_unsure` are held until it is decided."""
+        """`accept` has the last word on what becomes a story. Versions that are `is_unsure` are held until they are
+        decided.
+        """
         self.store, self.note, self.accept, self.is_unsure = store, note, accept, is_unsure
         self.held: dict[VersionId, Reinforcement | None] = {}
         """Accepted documents that are held, with what they earned; None if that was before the crawl was interrupted."""
         self.copies = Copies()
 
     async def settle(self, taken: Taken) -> None:
-        """Stores the decisions on the versions of a step; a story is told once it is stored."""
+        """Stores the decisions on the versions of a step; a story is reported once it is stored."""
         relevant = {one.finding.version: one for one in taken.reinforcements if one.relevant}
         for sighting in taken.sightings:
             accepted = relevant.get(sighting.version)
             if sighting.version < 0 or (sighting.free and accepted is None):
                 continue
             number = VersionId(sighting.version)
-            if number in self.held:  # seen again before it is decided
+            if number in self.held:  # visited again before it is decided
                 continue
             if accepted is not None and self.is_unsure is not None and self.is_unsure(number):
                 self.held[number] = accepted
@@ -74,7 +76,7 @@ class Teller:
             self.copies.learn(story.simhash, story.id)
         try:
             await self.store.settle(number, story)
-        except CancelledError:  # the forager was deleted while it waited: its story is stored all the same
+        except CancelledError:  # the forager was deleted while it waited, but its story is stored
             self.note(told(story))
             raise
         self.note(told(story))
@@ -123,7 +125,7 @@ def told(story: AcceptedStory) -> Told:
 
 
 def fetched(visit: Visit, url: Url, kind: Kind = Kind.OTHER, new_links: int = 0) -> Fetched:
-    """Makes the event of a visit; kind and new links are not stored with the visit, and the account does not use them."""
+    """Makes the event of a visit. Kind and new links are not stored with the visit, and the account does not use them."""
     return Fetched(
         at=visit.at,
         id=visit.id,

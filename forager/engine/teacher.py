@@ -1,10 +1,10 @@
-"""Retraining: when enough new visits were made, a score function is learned from them beside the crawl.
+"""Learns a score function beside the crawl whenever there are enough new visits.
 
-It takes over only if it is better than the rule in use, beyond chance, where it did not learn. Live it is learned in a
-process of low priority, which ends with the crawl; in simulated time, if asked for, at once, so that the same seed gives
-the same crawl.
+The new function takes over only if it is better than the rule in use, beyond chance, on data that it did not learn
+from. Live it is learned in a process of low priority, which ends with the crawl. In simulated time, if asked for, it is
+learned at once, so that the same seed gives the same crawl.
 
-That process runs this very file: the lesson comes in, the verdict goes out.
+The process runs this very file: it reads the lesson from standard input and writes the verdict to standard output.
 
     python -m forager.engine.teacher PARENT < lesson > verdict
 """
@@ -33,13 +33,13 @@ from forager.recrawl.retrain import Lesson, LessonVerdict, contest
 from forager.recrawl.visit_log import VisitLog
 
 POLITENESS = 19
-"""How much this process stands back behind all others (`nice`)."""
+"""The priority of the process (`nice`)."""
 LOOK_EVERY = 30.0
-"""Seconds between two looks whether there are visits enough."""
+"""Seconds between two checks whether there are enough visits."""
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process soon after its parent, so that a crawl that was killed leaves no process behind."""
+    """Ends this process soon after its parent, so that a killed crawl leaves no process behind."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
@@ -57,12 +57,12 @@ _log = logging.getLogger(__name__)
 
 
 async def learn_here(lesson: Lesson) -> LessonVerdict | None:
-    """Learns in this process while the crawl waits: for simulated time."""
+    """Learns in this process while the crawl waits; for simulated time."""
     return contest(lesson)
 
 
 async def learn_apart(lesson: Lesson) -> LessonVerdict | None:
-    """Learns in a process of its own, which ends if this is cancelled."""
+    """Learns in a process of its own, which is ended if this is cancelled."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -70,7 +70,7 @@ async def learn_apart(lesson: Lesson) -> LessonVerdict | None:
         str(os.getpid()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # a Ctrl-C is for the crawl, which ends this process itself
+        start_new_session=True,  # Ctrl-C is for the crawl, which ends this process
     )
     try:
         answer, _ = await process.communicate(pickle.dumps(lesson))
@@ -85,7 +85,7 @@ async def learn_apart(lesson: Lesson) -> LessonVerdict | None:
 
 
 class Retraining:
-    """Improves the policy of a scheduler. `lessons` are all so far, the latest last."""
+    """Improves the policy of a scheduler. `lessons` holds all lessons so far, the latest last."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Retraining:
         )
 
     def take(self, verdict: LessonVerdict, now: float) -> Learned:
-        """Uses the function that was learned if it is better."""
+        """Uses the learned function if it is better."""
         replaced = verdict.won
         if replaced:
             self.scheduler.use(_renewed(self.scheduler.policy, verdict, self.scheduler.cycle))

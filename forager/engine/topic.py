@@ -1,11 +1,12 @@
-"""The focus of a crawl at work: it judges what is read, learns beside the crawl, and takes in what people mark.
+"""The focus of a crawl at work: judges documents, learns beside the crawl, and takes in what people mark.
 
-As soon as it can tell, it says where the topic is (`core/topic_map`): the page table is told when links are found and
-lists are seen, and of all pages after every lesson. A document on topic is worth more requests the rarer it is.
+Once it can judge, it says where the topic is (`core/topic_map`): it updates the page table when links are found and
+lists are visited, and all pages after every lesson. The rarer documents on topic are, the more requests each of them is
+worth.
 
-A document of which it cannot tell yet is kept but not told. As soon as it can tell, or somebody has marked the document, it
-is decided: told late, or dropped. Marks are lines of `marks.jsonl` in the run directory, so that the command line can add
-some while a crawl runs; all lines are read again when the crawl goes on, and change nothing then.
+A document without a verdict is kept but not reported. Once there is a verdict, or somebody has marked the document, it
+is reported late, or dropped. Marks are lines of `marks.jsonl` in the run directory, so that the command line can add
+some during a crawl; when a crawl goes on, all lines are read again and change nothing.
 """
 
 import asyncio
@@ -35,16 +36,16 @@ from forager.store.store import Store
 from forager.terms import NOBODY, Url, UrlId, Verdict
 
 MARKS = "marks.jsonl"
-"""In the run directory."""
+"""The name of the file in the run directory."""
 LOOK_EVERY = 5.0
-"""Seconds between two looks whether there is something to learn or to decide (ours)."""
+"""Seconds between two checks whether there is something to learn or to decide (ours)."""
 
 LINKS = 20_000
-"""Latest links whose words are kept until they are followed: about 4 MB (ours)."""
+"""Number of latest links whose words are kept until they are followed: about 4 MB (ours)."""
 BATCH = 500
 """Links whose words are judged at once after a lesson."""
 RARE = 0.5
-"""The threshold of what is worth a request falls with this power of the share of documents on topic (ours)."""
+"""The threshold of worth falls with this power of the share of documents on topic (ours)."""
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def add_mark(run: Path, mark: Mark) -> None:
-    """Append a mark for whoever crawls into this directory, now or later."""
+    """Appends a mark for the crawl in this directory, now or later."""
     try:
         with open(run / MARKS, "ab", opener=own_file) as file:
             file.write(msgspec.json.encode(mark) + b"\n")
@@ -80,7 +81,7 @@ class TopicDesk:
         thrift: Thrift,
         run: Path | None = None,
     ) -> None:
-        """`run` is the directory whose marks are read; None: nobody can mark anything."""
+        """`run` is the directory whose marks are read; None: there are no marks."""
         self.table, self.thrift = table, thrift
         self.focus, self.store, self.teller, self.note = focus, store, teller, note
         self.clock, self.offload, self._run = clock, offload, run
@@ -95,17 +96,17 @@ class TopicDesk:
         return f"<TopicDesk of {self.focus!r}, {len(self.teller.held)} documents held>"
 
     def read(self, id: UrlId, version: int, text: str, at: float) -> None:
-        """A document was read, and its version is stored."""
+        """Judges a document that was read and stored."""
         self._links.pop(id, None)
         verdict = self.focus.verdicts.get(version)
-        if verdict is not None:  # before the crawl was interrupted
+        if verdict is not None:  # it was judged before the crawl was interrupted
             self.map.read(id, verdict is Verdict.ON)
             return
         self.focus.read(version, text, self.map.listed(id))
         self._tell(id, version, at, "")
 
     def found(self, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
-        """Links were found that nobody had met."""
+        """Judges new links by their words."""
         heads = [one.anchor or " ".join(url_words(one.url)) for one in found]
         for id, head in zip(ids, heads, strict=True):
             remember(self._links, id, head, LINKS)
@@ -115,31 +116,31 @@ class TopicDesk:
             self.table.lean_to_topic(numbers, self.map.chances(numbers))
 
     def shown(self, id: UrlId, links: IntArray) -> None:
-        """A list was seen, with these links in rising order."""
+        """Judges a list that was visited, with its links in ascending order."""
         ids, shares = self.map.show(id, links)
         if self.focus.can_tell:
             self.table.lean_to_topic(ids, shares)
 
     def hold_again(self, version: VersionId) -> bool:
-        """Whether a version that was not decided when the crawl ended has to wait on."""
+        """Whether a version that was undecided when the crawl ended must still wait."""
         if self.focus.verdicts.get(version) is not Verdict.UNSURE:
             return False
         self.teller.held[version] = None
         return True
 
     def mark(self, url: Url, on_topic: bool) -> None:
-        """Somebody says what a page is about; taken in at the next look."""
+        """Records what somebody says of a page; it is taken in at the next `look`."""
         if self._run is not None:
             add_mark(self._run, Mark(url, on_topic))
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Learn and decide, beside the crawl."""
+        """Learns and decides, beside the crawl."""
         while not stopping.is_set():
             await self.look()
             await pause(self.clock, LOOK_EVERY, stopping)
 
     async def look(self) -> None:
-        """Take in new marks, learn if a lesson is due, and decide what can be decided."""
+        """Takes in new marks, learns if a lesson is due, and decides what can be decided."""
         await self._take_marks()
         lesson = self.focus.lesson() if self.focus.is_due else None
         if lesson is not None:
@@ -150,7 +151,7 @@ class TopicDesk:
             self._lean_all()
 
     def _lean_all(self) -> None:
-        """Say anew where the topic is; everywhere alike as long as that cannot be told."""
+        """Updates all pages with where the topic is; all alike while there are no verdicts."""
         pages, shares = self.map.settle()
         can_tell = self.focus.can_tell
         self.table.lean_to_topic(pages, shares if can_tell else np.ones(len(pages)))
@@ -158,7 +159,7 @@ class TopicDesk:
         self.thrift.topical = self.focus.share**RARE
 
     async def _judge_links(self) -> None:
-        """Judge the words of links anew, after a lesson."""
+        """Judges the words of links anew after a lesson."""
         links = list(self._links.items())
         for first in range(0, len(links), BATCH):
             ids, heads = zip(*links[first : first + BATCH], strict=True)
@@ -196,7 +197,7 @@ class TopicDesk:
             self._tell(id, version, self.clock.now(), before or "")
 
     async def _decide_held(self) -> None:
-        """Tell or drop the held documents on which there is a verdict now."""
+        """Reports or drops the held documents on which there is a verdict now."""
         for version in list(self.teller.held):
             verdict = self.focus.verdicts[version]
             if verdict is Verdict.UNSURE and self.focus.doubt:

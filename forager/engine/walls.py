@@ -1,15 +1,15 @@
 """Walls: where on a site pages do not answer, so that the crawl spends its visits elsewhere.
 
-A page answers, or it does not: 401, 403, 404 and their like, a redirect to one place to which other pages led before
-(consent, login, subscription), a text that another page of the host showed (*please allow cookies*), no capture in a
-replay. What pages did is counted for each *pattern* of a host, its path with signs for numbers and slugs, and for the whole
-host, which speaks for patterns not yet known if nothing of it has ever answered. The last thirty pages or so count, and of
-a page that never answered only the first visit. Where, after eight pages, fewer than one in four is believed to answer, pages
-that never did are passed by, but for a share: the fewer answer the fewer are asked, and always one in twenty, which tests
-the belief. Each that answers opens the wall a little.
+A page does not answer if it gives 401, 403, 404 and their like, a redirect to one place to which other pages led before
+(consent, login, subscription), a text that another page of the host showed (*please allow cookies*), or, in a replay,
+no capture. Answers are counted for each *pattern* of a host, its path with signs for numbers and names, and for the
+whole host; the latter speaks for patterns not yet known if nothing of the host has ever answered. About the last thirty
+pages count, and of a page that never answered only the first visit. A pattern is a wall if, after eight pages, fewer
+than one in four is believed to answer. Behind a wall, pages that never answered are mostly skipped: the fewer answer
+the fewer are asked, but always one in twenty, which tests the belief. Each page that answers opens the wall a little.
 
-A page that does not answer is asked again after a while, and after twice that while each time it still does not; much later
-if it says that it is gone for good.
+A page that does not answer is requested again after a while, which doubles each time it still does not answer; much
+later if it says that it is gone for good.
 """
 
 import re
@@ -23,22 +23,22 @@ from forager.pages.urls import host
 from forager.terms import Outcome, Url
 
 _MEMORY = 0.97
-"""What was seen before counts so much less with each page (ours: about thirty pages are remembered)."""
+"""Factor by which older answers count less with each page (ours: about thirty pages are remembered)."""
 _PATIENCE = 8
 """Pages of a pattern before anything is believed of it (ours)."""
 _LEAST = 0.25
-"""Below this chance of an answer a pattern is a wall (ours)."""
+"""A pattern is a wall below this probability of an answer (ours)."""
 _CHECKED = 0.05
-"""Of the pages behind a wall at least this share is asked (ours)."""
+"""At least this share of the pages behind a wall is requested (ours)."""
 _SAME_PLACE = 3
-"""Pages that were redirected to one place, from which on it is taken for a wall (ours)."""
+"""A place is taken for a wall after so many pages were redirected to it (ours)."""
 _REMEMBERED = 20_000
-"""Patterns, places and pages at most, of each; the one unused for longest goes first (ours: some 6 MB)."""
+"""Maximum number of patterns, places and pages, each; the least recently used goes first (ours: about 6 MB)."""
 
 _LONGEST = 10
-"""Times that the while is doubled at most (ours)."""
+"""The while is doubled at most this often (ours)."""
 _FOR_GOOD = 4
-"""Times that it is doubled at once for a page that says it is gone for good: status 410 (ours)."""
+"""It is doubled this often at once for a page that says it is gone for good, with status 410 (ours)."""
 
 _NO_ANSWER = frozenset({Outcome.GONE, Outcome.UNRECORDED})
 
@@ -53,13 +53,13 @@ class Answers:
     refused: float = 0.0
     pages: int = 0
     passed: int = 0
-    """Pages passed by."""
+    """Pages that were skipped."""
     credit: float = 0.0
-    """Pages behind the wall that may be asked."""
+    """Pages behind the wall that may be requested."""
 
     @property
     def chance(self) -> float:
-        """The chance that the next page answers."""
+        """The probability that the next page answers."""
         return (self.answered + 0.5) / (self.answered + self.refused + 1)
 
     @property
@@ -68,7 +68,7 @@ class Answers:
 
     @property
     def requested(self) -> float:
-        """The share of pages behind the wall that is requested."""
+        """The share of the pages behind the wall that is requested."""
         return max(_CHECKED, self.chance / _LEAST)
 
 
@@ -79,7 +79,7 @@ class Refused:
     last: float
     times: int = 0
     for_good: bool = False
-    """It said so."""
+    """Whether it said that it is gone for good."""
 
 
 class WallsSaved(msgspec.Struct):
@@ -94,7 +94,7 @@ class Walls:
     """Learns from visits which patterns of URLs do not answer."""
 
     def __init__(self, retry_after: float = 3600.0) -> None:
-        """`retry_after` is the time to the second request for a page that did not answer, in seconds."""
+        """`retry_after` is the time in seconds to the second request for a page that did not answer."""
         self.retry_after = retry_after
         self._patterns: dict[str, Answers] = {}
         self._places: dict[str, list[str]] = {}
@@ -107,7 +107,7 @@ class Walls:
     # Asking.
 
     def at(self, url: Url) -> Answers | None:
-        """Returns the answers of pages like this one if it lies behind a wall, else None."""
+        """Returns the answers of pages like this one if it is behind a wall, else None."""
         own = self._patterns.get(pattern(url))
         if own is None or (own.pages < _PATIENCE and not own.answered):
             own = self._patterns.get(_whole(url))
@@ -116,7 +116,7 @@ class Walls:
         return own if own is not None and own.is_wall else None
 
     def next_request(self, url: Url) -> float:
-        """Returns when a page that did not answer may be requested again; 0 if it may be at any time."""
+        """Returns when a page that did not answer may be requested again; 0 if at any time."""
         refused = self._pages.get(url)
         if refused is None:
             return 0.0
@@ -158,8 +158,8 @@ class Walls:
     ) -> None:
         """Learns from a visit.
 
-        `first`: it is the first of the page, or the page answered until now; `is_copy`: another page of the host showed the
-        same text; `for_good`: the page says that it is gone for good.
+        `first`: it is the first of the page, or the page answered until now. `is_copy`: another page of the host showed
+        the same text. `for_good`: the page says that it is gone for good.
         """
         refused = self._pages.pop(url, None)
         if outcome in _NO_ANSWER:
@@ -171,7 +171,7 @@ class Walls:
             self._count(url, answered=not is_copy)
 
     def redirected(self, url: Url, target: Url) -> None:
-        """Learns from a redirect; once several pages lead to the same place, this is no answer."""
+        """Learns from a redirect; a place to which several pages lead counts as no answer."""
         place = target.partition("?")[0]
         sources = self._places.get(place, [])
         if url not in sources and len(sources) < _SAME_PLACE:
@@ -203,7 +203,9 @@ class Walls:
 
 
 def pattern(url: Url) -> str:
-    """Returns host and path of a URL, with `#` for numbers and `*` for what is no plain name; of its query the names."""
+    """Returns host and path of a URL, with `#` for numbers and `*` for anything but a plain name; of its query only the
+    names.
+    """
     path, _, query = url.partition("?")
     parts = path.split("/")
     shaped = "/".join([*parts[:3], *map(_shape, parts[3:])])

@@ -1,8 +1,8 @@
-"""The live World: fetch a page, keep what it shows, and share one fetch among all who ask for it.
+"""The live World: fetches a page, stores what it shows, and shares one fetch among all who ask for it.
 
-Two sides ask the same hosts: the fleet and the recrawl cycle. At each host they take turns by their shares. A host has
-as many slots as it may have requests at once. While both sides wait for one, the side that got less than its share goes
-first; what one side leaves unspent goes to the other.
+Two sides request pages of the same hosts: the fleet and the recrawl cycle. At each host they take turns by their
+shares. A host has as many slots as it may have requests at once. While both sides wait for a slot, the side that got
+less than its share goes first; one side may use what the other leaves.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from forager.terms import NOBODY, Channel, ForagerId, Outcome, Request, Response
 from forager.web.web import Web
 
 MEMORY = 0.98
-"""Of each turn what was spent before counts this much less, so that an idle hour earns no monopoly later. Ours."""
+"""At each turn, what was spent before counts less by this factor, so that an idle hour earns no monopoly later. Ours."""
 
 FOR_GOOD = frozenset({301, 308})
-"""Redirects that say that a page has moved for good …"""
+"""Redirects that say that a page has moved for good."""
 MOVED_FOR = 24 * 3600.0
-"""… which is believed for so many seconds. Ours."""
+"""Seconds for which such a redirect is believed. Ours."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Shares:
                 await waiter
             except asyncio.CancelledError:
                 if waiter.done() and not waiter.cancelled():
-                    self._leave(host)  # the slot was granted in the same moment: hand it on
+                    self._leave(host)  # the slot was granted at the same moment: hand it on
                 raise
         else:
             host.busy += 1
@@ -94,7 +94,7 @@ class Shares:
 
 
 class WebWorld:
-    """The live web as foragers and the recrawl cycle see it; enter it with `async with`."""
+    """The live web as foragers and the recrawl cycle see it; use it with `async with`."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class WebWorld:
     ) -> None:
         """`sitemaps` returns the sitemaps that the robots.txt of a host names.
 
-        `recorded_from` returns from when on a recorded web holds a page, inf for never; None: the web is open.
+        `recorded_from` returns from when on a recorded web holds a page, inf for never; None: the web is the live one.
         """
         self.web, self.ingest, self.clock, self.shares, self.sitemaps = web, ingest, clock, shares, sitemaps
         self.store, self.settings = ingest.store, ingest.settings
@@ -134,11 +134,11 @@ class WebWorld:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Waits for the fetches in flight, whose visits are kept."""
+        """Waits for the fetches in flight, whose visits are stored."""
         await self._stack.__aexit__(kind, error, trace)
 
     def drain(self) -> None:
-        """Begins no more fetches: the crawl is about to end."""
+        """Begins no more fetches, because the crawl is about to end."""
         self._draining = True
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
@@ -147,12 +147,12 @@ class WebWorld:
         flights = [self._shared(id, by, now) for id in urls]
         seen = [one if isinstance(one, Sighting) else await asyncio.shield(one) for one in flights]
         states = self.ingest.states
-        while states is not None and states.settle():  # noqa: ASYNC110  # links are left for another turn of the loop
+        while states is not None and states.settle():  # noqa: ASYNC110  # the rest of the links waits for another turn
             await asyncio.sleep(0)
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
 
     def _shared(self, id: UrlId, by: ForagerId, now: float) -> Sighting | asyncio.Task[Sighting]:
-        """Returns a sighting young enough to be shared, a fetch under way, or a new one."""
+        """Returns a recent sighting that can be shared, a fetch under way, or a new one."""
         seen = self.ingest.sightings.get(id)
         if seen is not None:
             is_list = seen.hub or self.ingest.table.is_list(id)
@@ -175,23 +175,23 @@ class WebWorld:
             work = self._fly(known, by)
             try:
                 flight = self._flights[id] = self._group.create_task(work)
-            except RuntimeError:  # the crawl is coming down
+            except RuntimeError:  # the crawl is ending
                 work.close()
                 raise
             flight.add_done_callback(lambda _: self._flights.pop(id, None))
         return self._flights[id]
 
     async def _fly(self, page: Known, by: ForagerId) -> Sighting:
-        """Visits a page in its turn: the fleet and the recrawl cycle share each host."""
+        """Visits a page when it is its turn: the fleet and the recrawl cycle share each host."""
         async with self.shares.turn(host(page.url), int(by == NOBODY)):
             now = self.clock.now()
             leases = [] if self._draining else await self.store.lease(1, now, only=[page.id])
-            if not leases:  # the crawl ends, or somebody else has it: no request is made
+            if not leases:  # the crawl ends, or another worker has the page: no request
                 return Sighting(page.id, now, ok=False, free=True)
             return await self.look(leases[0], by)
 
     async def look(self, lease: Lease, by: ForagerId = NOBODY) -> Sighting:
-        """Fetches a leased page and keeps what it shows."""
+        """Fetches a leased page and stores what it shows."""
         try:
             response = await self.web.fetch(Request(lease.url, lease.validators))
             if response.outcome is Outcome.UNRECORDED and self.recorded_from is not None:
@@ -206,13 +206,15 @@ class WebWorld:
             raise
 
     async def _wait_to_read(self) -> None:
-        """Returns in a turn of the loop in which no other page is read: many that arrive at once would hold it for long."""
-        if self.ingest.offload is not inline:  # nobody waits in simulated time
+        """Returns when no other page is being read in this turn of the loop: many that arrive at once would hold it for
+        long.
+        """
+        if self.ingest.offload is not inline:  # in simulated time there is nobody to wait
             await self._reading.acquire()
             asyncio.get_running_loop().call_soon(self._reading.release)
 
     async def _not_yet(self, lease: Lease, response: Response, begin: float, by: ForagerId) -> Sighting:
-        """Leaves alone a page that is not in the recording by now, until it is."""
+        """Leaves a page alone that is not in the recording yet, until it is."""
         self.held_from[lease.id] = begin
         if begin < math.inf:
             await self.store.release([lease])
@@ -232,7 +234,7 @@ class WebWorld:
         await self.store.put([Found(url, Channel.ROBOTS, now, lease.id, depth=1, due=now) for url in chosen])
 
     async def _moved(self, lease: Lease, response: Response, by: ForagerId) -> Sighting:
-        """Follows a redirect: closes the visit to the old URL, and keeps the page under the new one if that is in scope."""
+        """Follows a redirect: ends the visit of the old URL, and stores the page under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
         self.ingest.walls.redirected(lease.url, response.url)
         if first.status in FOR_GOOD:
@@ -252,10 +254,12 @@ class WebWorld:
             found = []
         else:
             found = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
-        self.ingest.note(fetched(replace(closed, status=first.status), lease.url))  # its new place is told by itself
+        self.ingest.note(
+            fetched(replace(closed, status=first.status), lease.url)
+        )  # its new place is reported separately
         await self.store.ack(closed)
         if not found:
-            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
+            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it would lead out of the crawl again
         sighting = await self.ingest.keep(self.store.known(found[0]), response, by)
         self.ingest.keep_sighting(lease.id, sighting)
         return sighting

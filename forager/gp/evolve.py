@@ -1,8 +1,9 @@
-"""The evolution of GP4C: generation after generation, with the N_b best of all generations kept; how trees are made.
+"""The evolution of GP4C: generation after generation, keeping the N_b best trees of all generations; and how trees are
+made.
 
-All chance of a generation comes from the seed and its number alone, so a run can be resumed after any generation and
-does not depend on how the trees are spread over processes. A tree whose canonical form was measured before is never
-measured again. A child that would be too deep is not born: its parent takes the place.
+All random numbers of a generation follow from the seed and its number, so a run can be resumed after any generation,
+and does not depend on how the trees are spread over processes. A tree whose canonical form was measured before is not
+measured again. A child that would be too deep is replaced by its parent.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,13 +45,13 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "*", "rate", "busy", "pow", "*", "t", "haz", 0.1667),
     ("*", "wlate", "pow", "rate", 0.5),  # between least summed delay and most documents
 )
-"""What people would try first; evolution may do better."""
+"""Rules that people found; evolution may find better ones."""
 
 
 def canonical_tree(tree: Tree) -> Tree:
-    """The tree in fewer words: constants folded, neutral elements dropped, arguments of + and * in a fixed order.
+    """The tree in a standard form: constants folded, neutral elements dropped, arguments of + and * in a fixed order.
 
-    Every rule keeps the value of the tree exactly, so two trees with one form need to be evaluated only once.
+    Every rule keeps the value of the tree exactly, so two trees with the same form need to be evaluated only once.
     """
     if not arity(tree[0]):
         return tree
@@ -86,18 +87,18 @@ def _binary(symbol: str, left: Tree, right: Tree) -> Tree:
 
 
 def _key(tree: Tree) -> tuple[int, tuple[tuple[int, str], ...]]:
-    """Smaller trees first, then by symbols; numbers before names."""
+    """Sorts smaller trees first, then by symbols; numbers before names."""
     return len(tree), tuple((isinstance(symbol, str), str(symbol)) for symbol in tree)
 
 
 def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
-    """The known rules that these terminals can spell, if they are wanted, after those to begin with."""
+    """The trees to begin with, and, if wanted, the known rules that can be written with these terminals."""
     rules = (*settings.begin_with, *(KNOWN_RULES if settings.known_rules else ()))
     return [tree for tree in dict.fromkeys(rules) if terminals_of(tree) <= set(terminals)]
 
 
 def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:
-    """A tree of at most this depth; `full`: every leaf lies that deep, else branches may end early."""
+    """A tree of at most this depth; `full`: all leaves are that deep, otherwise branches may end earlier."""
     leaves = len(terminals) + len(CONSTANTS)
     if deepest == 0 or (not full and rng.random() < leaves / (leaves + len(FUNCTIONS))):
         return (_leaf(rng, terminals, constants),)
@@ -115,9 +116,10 @@ def _leaf(rng: np.random.Generator, terminals: Sequence[str], constants: float) 
 
 
 def ramped(rng: np.random.Generator, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
-    """The first population: depths 2 … `initial_depth` in turn, half of them full; different ones if easily had.
+    """The first population: depths 2 … `initial_depth` in turn, half of them full; different trees if they are easy to
+    get.
 
-    It begins with the known rules that these terminals can spell, if they are wanted.
+    It begins with the known rules that can be written with these terminals, if wanted.
     """
     population = known_rules(terminals, settings)[: settings.population // 2]
     seen: set[Tree] = {canonical_tree(tree) for tree in population}
@@ -143,14 +145,14 @@ def cross(rng: np.random.Generator, mother: Tree, father: Tree, settings: GPSett
 
 
 def replace_part(rng: np.random.Generator, tree: Tree, terminals: Sequence[str], settings: GPSettings) -> Tree:
-    """Replacement mutation: a random subtree becomes a new random one."""
+    """Replacement mutation: a new random tree takes the place of a random subtree."""
     scion = random_tree(rng, terminals, int(rng.integers(_REPLACEMENT_DEPTH + 1)), False, settings.constants)
     child = graft(tree, int(rng.integers(len(tree))), scion)
     return child if depth(child) <= settings.max_depth else tree
 
 
 def swap_parts(rng: np.random.Generator, tree: Tree, settings: GPSettings) -> Tree:
-    """Swap mutation: two random subtrees, neither within the other, change places."""
+    """Swap mutation: two random subtrees, neither inside the other, change places."""
     for _ in range(_TRIES if len(tree) > 2 else 0):
         first, second = sorted(int(at) for at in rng.integers(len(tree), size=2))
         first_end = end_of(tree, first)
@@ -174,7 +176,7 @@ Measurer = Callable[[Sequence[Tree]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A measured population, and the best of all generations so far."""
+    """A measured population, and the best trees of all generations so far."""
 
     seed: int
     number: int
@@ -211,7 +213,7 @@ class Memory:
 def evolve(
     measure: Memory, terminals: Sequence[str], settings: GPSettings, seed: int, after: Generation | None = None
 ) -> Iterator[Generation]:
-    """One run: yields every generation once it is measured; goes on `after` a generation of the same run."""
+    """One run: yields every generation once it is measured; continues `after` a generation of the same run."""
     current = after
     for number in range(0 if after is None else after.number + 1, settings.generations):
         rng = stream(seed, f"gp4c generation {number}")
@@ -224,14 +226,14 @@ def evolve(
 
 
 def _best(measured: Sequence[Measured], count: int) -> tuple[Measured, ...]:
-    """The best different trees; ties: the shorter, then by symbols."""
+    """The best different trees. Ties go to the shorter tree, then by symbols."""
     different = dict(measured)
     ranked = sorted(different.items(), key=lambda entry: (-entry[1], len(entry[0]), str(entry[0])))
     return tuple(ranked[:count])
 
 
 def _bred(rng: np.random.Generator, last: Generation, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
-    """The next population: the best copied, the rest bred."""
+    """The next population: the best trees copied, the others bred."""
     parents = last.best if settings.parents == "best" else tuple(zip(last.population, last.fitness, strict=True))
     population = [tree for tree, _ in _best(parents, round(settings.reproduction * settings.population))]
     while len(population) < settings.population:

@@ -1,9 +1,9 @@
-"""The fitness of a tree: simulate the crawl with it and measure (GP4C), in one process or in several; the results are
-the same, in the same order.
+"""The fitness of a tree: simulates the crawl with it and measures the result (GP4C), in one process or several. The
+results are the same, in the same order.
 
-The crawl is simulated page by page, compiled, for trees that read what is a page's own and for the finding of documents:
-the same crawl as `recrawl.simulate`, for logs small enough to score every page in every cycle. All other trees are measured
-on groups of pages (see `grouped`).
+Trees that read what single pages have of their own, and all trees when documents are searched for, are simulated page
+by page, compiled: the same crawl as `recrawl.simulate`, for logs small enough to score every page in every cycle. All
+other trees are measured on groups of pages (see `grouped`).
 """
 
 import multiprocessing
@@ -54,7 +54,7 @@ from forager.recrawl.terminals import ALL, BASIC, EXTENDED, TRAILED, WATCHED
 
 @njit(cache=True)
 def _note_update(length, times, kinds, span):  # type: ignore[no-untyped-def]
-    """Enter an interval with an update; how many different lengths there are then."""
+    """Adds an interval with an update; returns the number of different lengths."""
     for kind in range(kinds):
         if length[kind] == span:
             times[kind] += 1.0
@@ -77,7 +77,9 @@ def _simulate(
     watched: bool,
     watch: Watch,
 ) -> tuple[FloatArray, IntArray]:
-    """Rows of ChangeRate, NDCG and freshness by cycle after the warm-up, and the cycle in which each document was found."""
+    """Rows of ChangeRate, NDCG and freshness by cycle after the warm-up, and the cycle in which each document was
+    found.
+    """
     code, left, right, number = program
     begin, document, first, last, found = watch.begin, watch.document, watch.first, watch.last, watch.found
     cycles, pages = following.shape
@@ -131,7 +133,9 @@ def _simulate(
                 at = entry[page]
                 if last[at] >= cycle and found[document[at]] < 0:
                     found[document[at]] = cycle
-                    table[DOCUMENTS, page] += cycle > 0  # the first visit finds a backlog, which tells no pace
+                    table[DOCUMENTS, page] += (
+                        cycle > 0
+                    )  # the first visit finds a backlog, which tells nothing of the pace
                 entry[page] += 1
         if watched:
             table[NEWS : NEWS + ESTIMATES] = watch.sums[:ESTIMATES]
@@ -142,7 +146,7 @@ def _simulate(
 
 
 class PagewiseSimulation:
-    """A change log made ready to try many trees on; one at a time, in one process."""
+    """A change log prepared for trying many trees on it, one at a time, in one process."""
 
     def __init__(self, world: ChangeLog, k: float, warmup: int, rhythm: Rhythm = ()) -> None:
         self.pages, self.warmup, self.k = world.pages, min(warmup, world.cycles), downloads(world.pages, k)
@@ -184,16 +188,18 @@ class PagewiseSimulation:
 
 
 MOST_TRAILED = 4_000_000
-"""Pages × cycles up to which HACS' terminals are offered: they take ten times as long as all others together; ours."""
+"""Up to this many pages × cycles the terminals of HACS are offered: they take ten times as long as all others together;
+ours.
+"""
 _ROW: dict[Measure, int] = {"changerate": 0, "ndcg": 1, "freshness": 2}
 
 
 class Judge:
-    """Measures trees on one log. Made ready at the first question, so it travels cheaply to other processes.
+    """Measures trees on one log. It prepares the log when first used, so that it is cheap to send to other processes.
 
-    `late` is the share by which visits shorten the summed delay of documents, one never seen counting as `young`: 1 − late /
-    young. Where lists show documents, that is the same number as `discovery`; where they do not, every change of a page is a
-    document, lost at the next one.
+    `late` is the share by which visits shorten the summed delay of documents, where one that is never seen counts as
+    `young`: 1 − late / young. If lists show documents, this equals `discovery`; otherwise every change of a page is a
+    document, lost at the next change.
     """
 
     def __init__(self, log: ChangeLog, settings: GPSettings, rhythm: Rhythm = ()) -> None:
@@ -203,9 +209,9 @@ class Judge:
         self._pagewise: PagewiseSimulation | None = None
 
     def by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings = DEFAULTS) -> FloatArray:
-        """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness.
+        """What each page contributes to the fitness of a tree, or of any rule; the mean of these is the fitness.
 
-        `recrawl` tells how histories are kept that the rule reads.
+        `recrawl` says how the histories are kept that the rule reads.
         """
         own = self._by_page(score, recrawl)
         return np.asarray(np.mean([own, *(other.by_page(score, recrawl) for other in self._others)], axis=0))
@@ -236,7 +242,9 @@ class Judge:
 
 
 def terminal_set(settings: GPSettings, log: ChangeLog, rhythm: Rhythm = ()) -> tuple[str, ...]:
-    """The terminals trees may read on this log: of the set that was asked for, those that can be told in reasonable time."""
+    """The terminals that trees may read on this log: those of the requested set that can be computed in reasonable
+    time.
+    """
     names = {"basic": BASIC, "all": ALL, "extended": EXTENDED}[settings.terminals]
     told = {
         "docs": log.documents is not None,
@@ -266,7 +274,7 @@ def _measure(task: tuple[str, Tree]) -> float:
 
 @contextmanager
 def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Measurer]]:
-    """A measurer for each judge, by name; with one process, measured right here."""
+    """A measurer for each judge, by name; with one process, measures in this process."""
     if processes <= 1:
         yield {name: partial(_measure_here, judge) for name, judge in judges.items()}
         return
@@ -278,7 +286,9 @@ def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Me
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes started meanwhile never hear Ctrl-C, not even while they load: it is for this one, which ends them."""
+    """Lets processes that are started meanwhile ignore Ctrl-C, even while they load; this process handles it and ends
+    them.
+    """
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

@@ -1,11 +1,12 @@
-"""Simulate the crawl on states, not pages: pages with the same history and the same last visit have the same score.
+"""Simulates the crawl on states instead of pages: pages with the same history and the same last visit have the same
+score.
 
-A tree is evaluated once per distinct state; whole groups of pages are downloaded until k is filled; only downloaded
-pages move. A state holds the last visit and the running sums that the tree reads, nothing else. The result equals that
-of `recrawl.simulate`.
+A tree is evaluated once per distinct state; whole groups of pages are downloaded until k is reached; only downloaded
+pages change their state. A state holds the last visit and the running sums that the tree reads, nothing else. The
+result equals that of `recrawl.simulate`.
 
-Its compiled heart scores the groups, takes the best, and sorts their pages into new groups. A group is all pages with
-equal state; its pages lie side by side in `arena`, in the fixed order. All groups born in one cycle were visited in
+The compiled part scores the groups, takes the best, and sorts their pages into new groups. A group holds all pages with
+equal state; its pages are side by side in `arena`, in the fixed order. All groups born in one cycle were visited in
 that cycle, so a group only ever loses pages, from its front.
 """
 
@@ -30,19 +31,19 @@ _evaluate = machine_code(machine.evaluate)
 _SPREADER = 0x03F79D71B4CB0A89
 """A de Bruijn number: shifted left by 0 to 63 places, it begins with 64 different patterns of 6 bits."""
 _PLACES = np.array(sorted(range(64), key=lambda place: (_SPREADER << place & 0xFFFFFFFFFFFFFFFF) >> 58))
-"""By such a pattern, how far the number was shifted."""
+"""For each such pattern, how far the number was shifted."""
 
 
 @njit(cache=True, inline="always")
 def first_bit(word):  # type: ignore[no-untyped-def]
-    """The place of the lowest bit that is set; 64 for 0."""
+    """The position of the lowest bit that is set; 64 for 0."""
     lowest = word & (~word + np.uint64(1))
     return _PLACES[lowest * np.uint64(_SPREADER) >> np.uint64(58)] if word else 64
 
 
 @njit(cache=True, inline="always")
 def _take(group, wanted, filled, start, end, arena, taken, origin):  # type: ignore[no-untyped-def]
-    """Take up to `wanted` pages of one group; how many pages are taken then."""
+    """Takes up to `wanted` pages of one group; returns how many pages are taken then."""
     first = start[group]
     size = min(wanted, end[group] - first)
     for i in range(size):
@@ -54,7 +55,7 @@ def _take(group, wanted, filled, start, end, arena, taken, origin):  # type: ign
 
 @njit(cache=True)
 def _take_merged(groups, wanted, filled, start, end, arena, taken, origin, marks, home):  # type: ignore[no-untyped-def]
-    """Take from several groups of one rank, page by page in the fixed order."""
+    """Takes pages from several groups of one rank, page by page in the fixed order."""
     word, left = -1, np.uint64(0)
     for group in groups:
         for i in range(start[group], end[group]):
@@ -75,7 +76,7 @@ def _take_merged(groups, wanted, filled, start, end, arena, taken, origin, marks
 
 @njit(cache=True)
 def _take_equals(equals, wanted, filled, last, start, end, arena, taken, origin, marks, home):  # type: ignore[no-untyped-def]
-    """Take up to `wanted` pages from groups of equal score: longer unvisited first, then the fixed order."""
+    """Takes up to `wanted` pages from groups of equal score: the longest unvisited first, then in the fixed order."""
     first, full = 0, filled + wanted
     while first < len(equals) and filled < full:
         beyond = first + 1
@@ -93,7 +94,7 @@ def _take_equals(equals, wanted, filled, last, start, end, arena, taken, origin,
 
 @njit(cache=True)
 def select(k, groups, score, last, start, end, arena, choice, marks, home):  # type: ignore[no-untyped-def]
-    """Take the k best pages; how many there were."""
+    """Takes the k best pages; returns how many there were."""
     taken, origin, _ = choice
     order = np.argsort(-score[:groups], kind="mergesort")  # stable: of equals the longer unvisited first
     filled, low = 0, 0
@@ -101,7 +102,7 @@ def select(k, groups, score, last, start, end, arena, choice, marks, home):  # t
         beyond = low + 1
         while beyond < groups and score[order[beyond]] == score[order[low]]:
             beyond += 1
-        if beyond - low == 1:  # as a rule; calling somebody would take longer
+        if beyond - low == 1:  # the usual case; a call would take longer
             filled = _take(order[low], k - filled, filled, start, end, arena, taken, origin)
         else:
             equals = order[low:beyond]
@@ -128,7 +129,7 @@ def _bear(old, new, changed, cycle, kept, states):  # type: ignore[no-untyped-de
 
 @njit(cache=True, inline="always")
 def _heir(old, born, changed, cycle, kept, states, bits, index):  # type: ignore[no-untyped-def]
-    """The group of this cycle that pages of `old` join after a visit: `born` itself if there is none like it yet."""
+    """The group of this cycle that pages of `old` join after a visit: `born` itself if there is no equal group yet."""
     _bear(old, born, changed, float(cycle), kept, states)
     key = np.uint64(0)
     for word in range(_WORDS):
@@ -170,12 +171,12 @@ def _outlook(history, page, since, cycle):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _look(choice, filled, last, cycle, history, expiring, discount, heard, marks, home):  # type: ignore[no-untyped-def]
-    """Visit the pages that were taken: how many have changed, and their DCG.
+    """Visits the pages that were taken; returns how many have changed, and their DCG.
 
     Every page is marked and gets a `home`: twice its group, plus 1 if it has changed; `heard` counts the pages by home.
-    The next change of a page found changed is entered in `expiring`: then its copy will be out of date again. A page's
-    luck is computed with, never branched on, as no processor could foretell the branch; and it is written down before it
-    is counted, so that no count has to wait for the memory of another page.
+    The next change of a page that has changed is entered in `expiring`, because then its copy will be out of date
+    again. Whether a page has changed is used in arithmetic and never in a branch, because no processor could predict
+    the branch. It is written before it is counted, so that no count has to wait for the memory of another page.
     """
     taken, origin, coming = choice
     share = np.arange(2.0)
@@ -197,7 +198,7 @@ def _look(choice, filled, last, cycle, history, expiring, discount, heard, marks
 
 @njit(cache=True)
 def _settle(choice, heirs, end, arena, marks, home):  # type: ignore[no-untyped-def]
-    """Write the marked pages into the arena, each behind the `end` of its new group, in the fixed order."""
+    """Writes the marked pages into the arena, each behind the `end` of its new group, in the fixed order."""
     taken, origin, _ = choice
     count = 0
     for word in range(len(marks)):
@@ -217,7 +218,7 @@ def _settle(choice, heirs, end, arena, marks, home):  # type: ignore[no-untyped-
 
 @njit(cache=True)
 def _closed_up(groups, born, states, last, start, end):  # type: ignore[no-untyped-def]
-    """Close the gaps that empty groups leave; the number of groups then. Their order stays: the longest unvisited first."""
+    """Removes empty groups; returns the number of groups left. Their order stays: the longest unvisited first."""
     alive = 0
     for group in range(born):
         if start[group] < end[group]:
@@ -249,7 +250,7 @@ def simulate_groups(  # type: ignore[no-untyped-def]
     ideal,
     room,
 ):
-    """All cycles after the warm-up: a row each of ChangeRate, NDCG and the number of copies out of date.
+    """All cycles after the warm-up: for each a row of ChangeRate, NDCG and the number of copies out of date.
 
     `kept` says which parts of `states` the program reads; `expiring` counts the copies that go out of date by cycle, if
     nothing is visited.
@@ -305,7 +306,7 @@ class Fitness:
 
 
 class GroupedSimulation:
-    """A change log made ready to try many trees on; one at a time, in one process."""
+    """A change log prepared for trying many trees on it, one at a time, in one process."""
 
     def __init__(self, log: ChangeLog, k: float, warmup: int, rhythm: Rhythm = ()) -> None:
         self.pages, self.cycles = log.pages, log.cycles
@@ -326,7 +327,7 @@ class GroupedSimulation:
         self._make_room()
 
     def _begin_with(self, log: ChangeLog) -> None:
-        """The columns after the warm-up, one for each kind of page that can be told apart by then."""
+        """The columns after the warm-up, one for each kind of page that can be distinguished by then."""
         history = History(self.pages)
         for cycle in range(self.warmup):
             history.note_all(np.arange(self.pages), float(cycle), log.changed[:, cycle])
@@ -404,7 +405,7 @@ class GroupedSimulation:
         return rows[:, 0], rows[:, 1], 1.0 - rows[:, 2] / max(self.pages, 1)
 
     def _open(self, fields: Fields) -> int:
-        """Put the pages into groups by their state after the warm-up; the number of groups."""
+        """Puts the pages into groups by their state after the warm-up; returns the number of groups."""
         rows = list(fields)
         if fields not in self._groups:
             distinct, group_of = np.unique(self._start[rows], axis=1, return_inverse=True)

@@ -1,8 +1,9 @@
-"""Learning a score function: N runs of the evolution, validation of the best, and a shorter way to write one.
+"""Learns a score function: N runs of the evolution, validation of the best trees, and a shorter way to write the
+winner.
 
-Which of the best individuals of all runs becomes the function is decided by Best, Avg or Sum (GP4C). It replaces the rules
-that people found only if it is better beyond chance: the best of many functions on the validation pages is partly the
-luckiest.
+Best, Avg or Sum decides which of the best trees of all runs becomes the function (GP4C). It replaces the rules that
+people found only if it is better beyond chance, because the best of many functions on the validation pages is partly
+the luckiest.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from forager.recrawl.change_log import ChangeLog
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An individual with its fitness on training and on validation pages."""
+    """A tree with its fitness on training and on validation pages."""
 
     tree: Tree
     train: float
@@ -41,30 +42,30 @@ _WORTH: Mapping[Selection, Callable[[Candidate], float]] = {
 
 
 def choose_individual(candidates: Sequence[Candidate], select: Selection) -> Candidate:
-    """The best candidate by this rule; ties: the shorter tree, then by symbols."""
+    """The best candidate by this rule. Ties go to the shorter tree, then by symbols."""
     worth = _WORTH[select]
     return min(candidates, key=lambda one: (-worth(one), len(one.tree), str(one.tree)))
 
 
 BEYOND_CHANCE = 1.645
-"""Standard errors by which a function must be ahead: less than one in twenty is so by chance."""
+"""Number of standard errors by which a function must be ahead: by chance, fewer than one in twenty are."""
 
 ByPage = Callable[[Tree], FloatArray]
-"""What each page contributes to the fitness of a tree; their mean is the fitness."""
+"""What each page contributes to the fitness of a tree; the mean of these is the fitness."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarefulChoice:
-    """The function that was chosen, and how the evolved one did against the best known rule."""
+    """The function that was chosen, and how the evolved one compares with the best known rule."""
 
     chosen: Candidate
     evolved: Candidate
     known: Candidate | None = None
-    """The best known rule on training and validation pages together; None: nobody asked for one."""
+    """The best known rule on training and validation pages together; None if no comparison was asked for."""
     gain: float = 0.0
-    """Fitness of the evolved function less that of the rule on the validation pages, …"""
+    """Fitness of the evolved function minus that of the rule, on the validation pages."""
     error: float = 0.0
-    """… and the standard error of this difference, from page to page."""
+    """Standard error of this difference, from page to page."""
 
     @property
     def is_evolved(self) -> bool:
@@ -72,21 +73,21 @@ class CarefulChoice:
 
 
 def paired_difference(one: FloatArray, other: FloatArray) -> tuple[float, float]:
-    """By how much the first is better, page by page, in the mean; and the standard error of that."""
+    """The mean over pages by which the first is better, and its standard error."""
     gains = one - other
     error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.inf
     return float(gains.mean()) if len(gains) else 0.0, float(error)
 
 
 def is_beyond_chance(gain: float, error: float, errors: float = BEYOND_CHANCE) -> bool:
-    """Whether a gain is more than so many times its standard error."""
+    """Whether a gain is more than `errors` times its standard error."""
     return gain > 0.0 and gain > errors * error
 
 
 def choose_carefully(
     evolved: Candidate, rules: Sequence[Tree], train: Measurer, validate: Measurer, by_page: ByPage
 ) -> CarefulChoice:
-    """The evolved function, or the best of these rules; `by_page` tells of the validation pages."""
+    """The evolved function, or the best of these rules; `by_page` measures on the validation pages."""
     if not rules:
         return CarefulChoice(evolved, evolved)
     judged = [Candidate(*one) for one in zip(rules, train(rules), validate(rules), strict=True)]
@@ -98,27 +99,27 @@ def choose_carefully(
 
 @dataclass(frozen=True, slots=True)
 class LearnProgress:
-    """How far the learning is; enough to go on from here."""
+    """How far the learning is; enough to continue from here."""
 
     finished: tuple[tuple[Measured, ...], ...] = ()
-    """The N_b best of each finished run."""
+    """The N_b best trees of each finished run."""
     current: Generation | None = None
     """The last generation of the run under way, if any."""
     evaluations: int = 0
-    """Individuals that were given a fitness so far."""
+    """Trees that were given a fitness so far."""
     unique_evaluations: int = 0
     """Different trees that were measured for it."""
 
     def best(self) -> list[Measured]:
-        """The best of all runs so far, without repetition, in the order of the runs."""
+        """The best trees of all runs so far, without repetition, in the order of the runs."""
         runs = [*self.finished, *([self.current.best] if self.current else [])]
         return list({tree: (tree, fitness) for run in runs for tree, fitness in run}.values())
 
 
 def split_folds(log: ChangeLog, settings: GPSettings, rng: np.random.Generator) -> tuple[ChangeLog, ChangeLog]:
-    """Training and validation: the pages dealt out to two logs of equal size.
+    """Training and validation: the pages distributed over two logs of equal size.
 
-    For documents, which several pages may show, all pages: the first and the last three quarters of the time.
+    For documents, which several pages may show, both have all pages: the first and the last three quarters of the time.
     """
     if settings.fitness in OF_DOCUMENTS:
         shuffled, quarter = log.shuffled(rng), log.cycles // 4
@@ -130,7 +131,7 @@ def split_folds(log: ChangeLog, settings: GPSettings, rng: np.random.Generator) 
 def learning(
     measure: Measurer, terminals: Sequence[str], settings: GPSettings, seed: int, progress: LearnProgress | None = None
 ) -> Iterator[LearnProgress]:
-    """All runs, generation by generation; run i has the seed `seed` + i. Goes on from `progress` if there is one."""
+    """All runs, generation by generation; run i has the seed `seed` + i. Continues from `progress` if there is one."""
     progress = progress or LearnProgress()
     memory = Memory(measure)
     memory.remember(progress.best())
@@ -151,16 +152,16 @@ def learning(
 
 
 def candidates(progress: LearnProgress, validate: Measurer) -> list[Candidate]:
-    """The best of all runs with their fitness on the validation pages."""
+    """The best trees of all runs, with their fitness on the validation pages."""
     best = progress.best()
     judged = validate([tree for tree, _ in best])
     return [Candidate(tree, train, validation) for (tree, train), validation in zip(best, judged, strict=True)]
 
 
 def shortened(candidate: Candidate, train: Measurer, validate: Measurer) -> Candidate:
-    """The shortest tree found by leaving parts out that is as good on training and validation pages, or better.
+    """The shortest tree, found by leaving parts out, that is as good on training and validation pages, or better.
 
-    Its numbers have as few digits as is as good, too.
+    Its numbers have as few digits as possible, too.
     """
 
     def as_good(trees: Sequence[Tree]) -> list[Candidate]:
@@ -208,7 +209,7 @@ def lesson_to_text(progress: LearnProgress, settings: GPSettings, source: str) -
 
 
 def lesson_from_text(text: str, settings: GPSettings, source: str) -> LearnProgress:
-    """Read a checkpoint back; one of another log or other settings is an `InputError`."""
+    """Reads a checkpoint back; raises an `InputError` if it belongs to another log or other settings."""
     try:
         kept = msgspec.json.decode(text, type=_Checkpoint)
     except msgspec.MsgspecError as problem:

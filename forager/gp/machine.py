@@ -1,14 +1,14 @@
-"""Trees evaluated by a small compiled machine: no numpy call per function, so few rows cost next to nothing.
+"""Evaluates trees on a small compiled machine: no numpy call per function, so that few rows cost almost nothing.
 
 A program is a list of steps over rows; a row stands for a page or a group of pages.
 
 The functions are protected: from numbers within ±1e150 they make finite numbers. Division and log return 0 outside
-their domain (stated); powers and exponentials are clipped to ±LIMIT (our reading), and so are products and quotients.
+their domain (stated). Powers and exponentials are clipped to ±LIMIT (our reading), and so are products and quotients.
 Sums are not: a tree would have to be a hundred levels deep to bring clipped numbers beyond 1e150. A power of a negative
 base is 0 unless its exponent is whole.
 
-A crawl calls it too. Where compiled code of `gp.grouped` calls it, numba does not see that this file has changed: whoever
-edits it deletes `__pycache__/*.nb*` here.
+A crawl calls this machine too. When compiled code of `gp.grouped` calls it, numba does not see that this file has
+changed: delete `__pycache__/*.nb*` here after an edit.
 """
 
 import math
@@ -23,7 +23,7 @@ from forager.recrawl.list_estimates import waiting
 from forager.recrawl.terminals import PRIOR
 
 STATE = ("n", "X", "recent", "ranked", "halved", "last_change", "hub", "inlinks")
-"""What makes the state of a group of pages, besides its last visit: a line of the processor's cache."""
+"""The state of a group of pages, besides its last visit: one cache line of the processor."""
 FIELDS = (
     *STATE,
     *("last", "rate", "update", "documents", "first", "news", "hazard", "elsewhere", "length", "hour", "busy"),
@@ -32,7 +32,7 @@ N, X, RECENT, RANKED, HALVED, LAST_CHANGE, HUB, INLINKS, LAST, RATE, UPDATE, DOC
 NEWS, HAZARD, ELSEWHERE, LENGTH, HOUR, BUSY = range(13, len(FIELDS))
 """Rows of the table of columns that a program reads. Hour and busy time are read only where there is no clock."""
 LONGEST = 24.0
-"""Hours that a document never seen counts as, in `wlate`."""
+"""Hours that a document counts as late in `wlate` if it is never seen."""
 
 _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
 _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _POWER, _LOG, _EXP = range(len(_CODES))
@@ -63,10 +63,12 @@ READS: dict[str, tuple[int, ...]] = {
     "elsewhere": (ELSEWHERE,),
     "len": (LENGTH,),
 }
-"""Every terminal and the fields that it reads besides the last visit."""
+"""Every terminal, and the fields that it reads besides the last visit."""
 _TERMINALS = tuple(READS)
 SIMULATED = frozenset({FIRST, HOUR, BUSY})
-"""Fields that say nothing of a page in a simulation, where all were visited first at 0 and a clock tells the time."""
+"""Fields that say nothing of a page in a simulation, because all pages are first visited at 0 and a clock tells the
+time.
+"""
 _READ = np.array([[field in fields for field in range(len(FIELDS))] for fields in READS.values()])
 _FIRST = len(_CODES)
 CLOCKLESS: FloatArray = np.empty((2, 0))
@@ -126,7 +128,7 @@ def _clipped(value: float) -> float:
 
 @inlined
 def _power(a: float, b: float) -> float:
-    """a to the b, 0 where that is not a real number, in steps that leave the compiler no branch."""
+    """a to the b; 0 if that is not a real number. Written so that the compiler needs no branch."""
     raised = min((abs(a) if a != 0.0 else 1.0) ** b, LIMIT)
     odd = b * 0.5 != math.floor(b * 0.5)
     negative = (-raised if odd else raised) if b == math.floor(b) else 0.0
@@ -147,7 +149,7 @@ def _busy_time(now: float, last: float, clock: FloatArray) -> float:
 
 @inlined
 def _copied(values: FloatArray, count: int, out: FloatArray) -> None:
-    """Copies the first values; numba would allocate memory for an assignment."""
+    """Copies the first values; with an assignment numba would allocate memory."""
     for i in range(count):
         out[i] = values[i]
 
@@ -156,7 +158,7 @@ def _copied(values: FloatArray, count: int, out: FloatArray) -> None:
 def _terminal(
     name: int, count: int, now: float, hours: float, clock: FloatArray, columns: FloatArray, out: FloatArray
 ) -> None:
-    """Write a terminal of the rows; without a clock, hour and busy time are columns."""
+    """Writes the values of a terminal for the rows; without a clock, hour and busy time are columns."""
     n, X_, last, first = columns[N], columns[X], columns[LAST], columns[FIRST]
     clocked = clock.shape[1] > 0
     if name == 0:
@@ -277,10 +279,10 @@ def evaluate(
     last: FloatArray,
     score: FloatArray,
 ) -> None:
-    """Write the value of the program in each of the first `rows` columns of the table into `score`.
+    """Writes the value of the program in each of the first `rows` columns of the table into `score`.
 
-    `last` is their last visit, `hours` the length of a cycle, `clock` tells of every cycle its hour of the day and the busy
-    time that has passed, or is empty. Of the table only the fields that the program reads are looked at.
+    `last` is their last visit, `hours` the length of a cycle; `clock` holds for every cycle its hour of the day and the
+    busy time that has passed, or is empty. Only those fields of the table are read that the program uses.
     """
     most = min(_BLOCK, rows)
     work, columns = np.empty((len(code), most)), np.zeros((len(FIELDS), most))

@@ -16,7 +16,7 @@ def arity(symbol: Symbol) -> int:
 
 
 def end_of(tree: Tree, start: int) -> int:
-    """Where the subtree that begins at `start` ends (exclusive)."""
+    """The end of the subtree that begins at `start` (exclusive)."""
     missing, at = 1, start
     while missing:
         missing += arity(tree[at]) - 1
@@ -30,7 +30,7 @@ def graft(tree: Tree, start: int, scion: Tree) -> Tree:
 
 
 def depth(tree: Tree) -> int:
-    """Longest way from the root to a leaf, in edges; a single terminal has depth 0."""
+    """Longest path from the root to a leaf, in edges; a single terminal has depth 0."""
     deepest, waiting = 0, [0]
     for symbol in tree:
         here = waiting.pop()

@@ -124,12 +124,15 @@ class NewsroomSettings:
     related: Count = 6
     """About the mean number of links from an article to earlier ones; a few articles have many more."""
     triads: Share = 0.75
-    """Share of such links that follow a link of the article linked just before; this makes the small world."""
+    """Share of such links that follow a link of the article linked just before, which makes the small world."""
     strays: Share = 0.3
-    """Share of such links drawn from the whole paper, not the topic; fewer give more clustering and fewer articles with
-    very many links."""
+    """Share of such links drawn from the whole paper, not the topic. Fewer give more clustering, and fewer articles
+    with very many links.
+    """
     rewired: bool = False
-    """Permute the ends of these links (foragers paper, section 6): same degrees, no small world."""
+    """Whether to permute the ends of these links (foragers paper, section 6), which keeps the degrees and removes the
+    small world.
+    """
     corrections: Share = 0.15
     """Share of articles corrected at least once after publication."""
     correction_delay: Duration = 3 * 3600.0
@@ -191,7 +194,9 @@ class NewsroomSettings:
     wall: Share = 0.0
     """Share of sections, drawn by the seed, whose articles answer 403."""
     traps: bool = False
-    """Two calendars without end, combinable search facets, endless pages and folders, soft 404s, links for each visitor."""
+    """Whether the site has traps: two endless calendars, combinable search facets, endless pages and folders, soft
+    404s, and different links for each visitor.
+    """
     cache: Count = 2000
     """Page contents kept ready for rendering."""
     log: Count = 1_000_000

@@ -1,8 +1,8 @@
 """What a page tells of its story besides text and dates: headline, authors, lead, picture, section, tags, paywall.
 
 Sources, best first: JSON-LD, Open Graph and other meta elements, then what the page shows (`rel=author`, bylines,
-breadcrumbs, `rel=tag`). The headline is the one a reader sees: of the `h1` elements the one that a statement agrees
-with; the name of the site is no part of it.
+breadcrumbs, `rel=tag`). The headline is the one that a reader sees: the `h1` element that agrees with one of the
+statements. The name of the site is removed from it.
 """
 
 import html
@@ -65,7 +65,7 @@ _STANDFIRST = re.compile("teaser|lead|intro|standfirst|subtitle|sub-?head|dek|su
 
 
 def about(head: Head, text: str, *, language: str = "") -> About:
-    """Everything that is told; `language` is what the page states, `text` its main text."""
+    """Everything that the page tells; `language` is what it states, `text` its main text."""
     return About(
         authors=_authors(head),
         lead=_lead(head),
@@ -79,7 +79,9 @@ def about(head: Head, text: str, *, language: str = "") -> About:
 
 
 def plain_text(said: object, cap: int, *, marked_up: bool = True) -> str:
-    """One line of plain text without halves of characters, and without markup if it may have any; empty if it is no text."""
+    """One line of plain text without halves of characters, and without markup if it may have any; empty if there is no
+    text.
+    """
     if not isinstance(said, str):
         return ""
     said = said[: 4 * cap]
@@ -96,7 +98,7 @@ def plain_text(said: object, cap: int, *, marked_up: bool = True) -> str:
 
 
 def headline(head: Head, cap: int) -> str:
-    """The headline a reader sees; else what the page is called; empty if it has no name."""
+    """The headline that a reader sees, else the title of the page; empty if it has none."""
     site = site_names(head)
     stated = [plain_text(node.get("headline"), cap) for node in head.stories[:1]]
     titles = [head.meta.get("og:title", ""), next((one.text() for one in head.tree.tags("title")), "")]
@@ -111,14 +113,14 @@ def headline(head: Head, cap: int) -> str:
         others = [plain_text(text, cap, marked_up=False) for text in headings]
         agreed = _agreed(said, others) or ("" if shown else _alike(said, others))
     own = [one for one in shown if not _names_site(one, site)]
-    named = [*own, stated[-1]] if len(own) == 1 else [stated[-1], *own]  # of several, none is the headline for sure
+    named = [*own, stated[-1]] if len(own) == 1 else [stated[-1], *own]  # with several, none is surely the headline
     return agreed or next((one for one in (*stated[:-1], *named, *shown) if one), "")
 
 
 def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] = ()) -> str:
-    """What statement and sight agree on: the very same, or one that is part of the other.
+    """What a statement and the page agree on: the very same, or one that is part of the other.
 
-    `shorter` are statements without their last part, which may name the site.
+    `shorter` are statements without their last part, which may be the name of the site.
     """
     ours = [(one, _LETTERS.sub("", one.casefold())) for one in shown]
     for said in stated:
@@ -141,7 +143,7 @@ def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] 
 
 
 def _alike(stated: Sequence[str], shown: Sequence[str]) -> str:
-    """What is shown in much the same words as a statement."""
+    """The text shown in nearly the same words as a statement."""
     for said in stated:
         words = set(said.casefold().split())
         for one in shown:
@@ -151,7 +153,7 @@ def _alike(stated: Sequence[str], shown: Sequence[str]) -> str:
 
 
 def site_names(head: Head) -> set[str]:
-    """What the site may be called, letters alone in lower case: as stated, and by its host."""
+    """Possible names of the site, as letters in lower case: as stated, and by its host."""
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
     names.update(node.text(separator=" ") for node in head.mastheads[:2])
     for node in head.stories[:1]:
@@ -200,7 +202,7 @@ def _authors(head: Head) -> tuple[str, ...]:
 
 
 def _names(said: object, head: Head) -> Iterator[str]:
-    """The names in a person, an organisation, a text or a list of them; a mere reference is looked up."""
+    """The names in a person, an organisation, a text or a list of these; a reference is looked up."""
     if isinstance(said, str):
         yield said
     elif isinstance(said, list):
@@ -218,7 +220,7 @@ def _names(said: object, head: Head) -> Iterator[str]:
 
 
 def _people(said: object, head: Head) -> set[str]:
-    """The letters of names of two words or more that are stated to be those of people; a site may be called after one."""
+    """The letters of names of two or more words that are stated to be people; a site may be named after one."""
     if isinstance(said, list):
         return {letters for one in said[:MOST] for letters in _people(one, head)}
     if not isinstance(said, dict):
@@ -271,7 +273,9 @@ def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:
 
 
 def _people_in(line: str) -> list[str]:
-    """The names in a line; that of an office is whole, and so is one with a short "and" in it, as José Volta e Pinto."""
+    """The names in a line. The name of an office stays whole, and so does a name with a short "and" in it, such as José
+    Volta e Pinto.
+    """
     if not _may_be_people(line):
         return [line]
     names = _BETWEEN.split(line)
@@ -283,7 +287,7 @@ def _is_date(line: str) -> bool:
 
 
 def _may_be_people(line: str) -> bool:
-    """Whether a line may name several people: the name of an office has small words in it."""
+    """Whether a line may name several people; names of offices have small words in them."""
     words = line.replace(",", " ").split()
     return len(words) <= 2 or not any(
         word.isalpha() and word.islower() and word not in _PARTICLES and not _AND.fullmatch(word) for word in words[1:]
@@ -300,7 +304,7 @@ def _lead(head: Head) -> str:
 
 
 def _standfirst(head: Head) -> str:
-    """The paragraph that a page shows as such right behind its headline."""
+    """The paragraph that a page marks as its lead, right after the headline."""
     behind = [node.next for node in head.tree.tags("h1")[:3]]
     behind = [one.next if one is not None and one.tag == "-text" else one for one in behind]
     named = (one for one in behind if one is not None and _STANDFIRST.search(one.attributes.get("class") or ""))
@@ -371,7 +375,9 @@ def _paywalled(head: Head) -> bool | None:
 
 
 def _language(stated: str, text: str) -> str:
-    """As stated; as the words tell if nothing is stated, or if a long text is surely not in that language."""
+    """The language that is stated; that of the words if none is stated, or if a long text is surely in another
+    language.
+    """
     if stated and (len(text) < LONG_TEXT or not contradicts(text, stated.partition("-")[0])):
         return stated
     return language_of(text) or stated

@@ -1,15 +1,19 @@
 """When a page was published and last modified: read from JSON-LD, meta, `<time>` and the URL, in this order.
 
-What a page shows round its headline comes next. Only a page that states nothing anywhere is handed to htmldate, which
-searches the whole text; the server's Last-Modified is the last resort. A source that gives only the day is sharpened by
-a later one that knows the hour of about that day, or by the only clock of that day on the page.
+After these come the dates that the page shows near its headline. Only a page that states nothing anywhere is given to
+htmldate, which searches the whole text; Last-Modified of the server is the last resort. If a source gives only the day,
+the hour comes from a later source that knows it for about that day, or from the only clock time of that day on the
+page.
 
-Zones are often wrong. A time without one is local: in the zone of another statement of the page, else of its country. It
-is UTC if another statement says so of the same clock, or if the page shows its readers the same minute of another hour;
-twelve hours apart are a clock of twelve hours. One that claims to be UTC is local all the same if another statement gives
-the very same clock in another zone, or if the page shows that clock to the readers of a country with another. What is UTC
-indeed still has a zone, in which its readers tell the day: that of other statements, of the clock they are shown, of the
-country, or one that fits the day in the address.
+Time zones are often wrong, so other statements of the page decide:
+
+- A time without a zone is local: in the zone of another statement of the page, else in that of its country. It is UTC
+  if another statement says so of the same clock time, or if the page shows its readers the same minute of another hour.
+  A difference of twelve hours means a clock of twelve hours.
+- A time that claims to be UTC is local if another statement gives the same clock time in another zone, or if the page
+  shows that clock time to readers of a country with another zone.
+- A time that is really UTC also has a zone, in which its readers count the days: that of other statements, of the clock
+  time they are shown, of the country, or one that fits the day in the address.
 """
 
 import re
@@ -74,9 +78,9 @@ def published(
     ignored: Collection[DateSource] = (),
     lang: str = "",
 ) -> Dated | None:
-    """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future.
+    """When the page says that it was first published; `now` (default: no limit) bounds dates in the future.
 
-    Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
+    Sources in `ignored` are known to be wrong on this site, so the next one is used. `lang` hints at its country.
     """
     shown = () if DateSource.TEXT in ignored else shown_dates(head)
     believed = (one for one in chain(_stated(head), shown) if one.source not in ignored)
@@ -114,7 +118,7 @@ def modified(head: Head, *, last_modified: str = "", now: float | None = None) -
 
 
 def _best(found: Iterable[Dated], now: float | None) -> Dated | None:
-    """The first possible date, or an exact one of about the same day if the first knows only the day."""
+    """The first possible date, or an exact one of about the same day if the first gives only the day."""
     latest = float("inf") if now is None else now + FUTURE
     first: Dated | None = None
     for dated in found:
@@ -127,13 +131,13 @@ def _best(found: Iterable[Dated], now: float | None) -> Dated | None:
 
 
 def _first(dated: Dated, url: Url) -> Dated:
-    """The day in the path of the address, if the page states one much later: it was moved, or published anew."""
+    """The day in the path of the address, if the page states a much later one: then it was moved or published again."""
     folder = next(read_dates(_url_days(url, folders=True), DateSource.URL), None)
     return dated if folder is None or folder.time < EARLIEST or dated.time - folder.time < 2 * SAME_DAY else folder
 
 
 def _sharpened(found: Dated, head: Head, now: float | None, ignored: Collection[DateSource]) -> Dated:
-    """The moment of a day of which no source near the headline tells the hour."""
+    """The time on a day of which no source near the headline gives the hour."""
     if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
         return found
     clock = moment_on(found, head)
@@ -141,7 +145,7 @@ def _sharpened(found: Dated, head: Head, now: float | None, ignored: Collection[
 
 
 def _zoned(found: Dated, head: Head, country: str) -> Dated:
-    """The moment in the zone that is meant, and that zone."""
+    """The moment in the right zone, and that zone."""
     if not found.exact or found.zone:
         return found
     shown = [one for one in shown_dates(head) if one.exact]
@@ -170,7 +174,7 @@ def _zoned(found: Dated, head: Head, country: str) -> Dated:
 
 
 def _zone_between(late: float) -> float:
-    """The zone in which a clock shows a moment of UTC that much later, to the minute; 0 if there is none."""
+    """The zone whose clock shows this much more than UTC, to the minute; 0 if there is none."""
     ahead = round(late / HALF_HOUR) * HALF_HOUR
     return ahead if abs(late - ahead) < MINUTE and EASTMOST >= ahead >= WESTMOST else 0.0
 
@@ -207,7 +211,7 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
 
 
 def _without_others(tree: PageTree) -> str:
-    """The page without what dates other pages, which are lists of dated links."""
+    """The page without dated links to other pages, which form lists."""
     copy = LexborHTMLParser(tree.html or "")  # some trees cannot be cloned
     for node in copy.css("ul, ol"):
         entries = [entry for entry in node.iter() if entry.tag == "li"]
@@ -220,14 +224,14 @@ def _without_others(tree: PageTree) -> str:
 
 
 def _searched(head: Head, now: float | None, ignored: Collection[DateSource]) -> Iterator[Dated]:
-    """What htmldate makes of the text; it parses the page anew, so this is the dear way.
+    """What htmldate makes of the text; expensive, because it parses the page again.
 
-    It also looks where dates are stated, and so may come back with what an `ignored` source said.
+    It also looks where dates are stated, and so may return what an `ignored` source said.
     """
     import htmldate  # slow to load as well
 
     html = _without_others(head.tree)
-    if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # what is no markup it might take for an address
+    if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # it might take anything but markup for an address
         return
     latest = datetime.fromtimestamp(LATEST if now is None else min(now + FUTURE, LATEST), UTC)
     try:

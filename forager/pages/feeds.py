@@ -1,6 +1,6 @@
 """Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed 1.x; what they link to, with title and date.
 
-Well-formed XML is read with lxml; what it refuses is mended, and if that does not help read as far as it makes sense.
+Well-formed XML is read with lxml. XML that lxml refuses is repaired; if that does not help, it is read up to the error.
 Entity declarations are refused, and size and number of entries are bounded, so no document takes long.
 """
 
@@ -35,7 +35,7 @@ _XML_ERRORS = (etree.LxmlError, ValueError, LookupError)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an entry says, as it says it."""
+    """What an entry says, in its own words."""
 
     address: str
     base: str
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A feed: what it calls itself and what it links to, in its order."""
+    """A feed: its title, and what it links to, in its order."""
 
     title: str
     links: tuple[Link, ...]
@@ -68,7 +68,7 @@ def told_by(entry: Entry) -> About:
 
 
 def read_feed(body: bytes, url: Url, content_type: str = "") -> Feed | None:
-    """The feed; `None` if this is none."""
+    """The feed; `None` if this is not a feed."""
     body = without_bom(body[:BYTE_CAP])
     if body.startswith(b"{"):
         return _json_feed(body, url)
@@ -129,7 +129,9 @@ def _entry(element: etree._Element) -> Entry:
 
 
 def _address(element: etree._Element, links: list[etree._Element], said: Mapping[str, str]) -> tuple[str, str | None]:
-    """Where an entry leads and to what that is relative: its link, its alternate link, or an identity that is a URL."""
+    """The link of an entry, and the base that it is relative to: its link, its alternate link, or an identity that is a
+    URL.
+    """
     if "origlink" in said:  # FeedBurner: the link counts clicks, this is the page
         return said["origlink"], element.base
     for link in links:
@@ -151,7 +153,9 @@ def _is_url(text: str) -> bool:
 
 
 def local_name(element: etree._Element) -> str:
-    """`loc` for `loc`, `{namespace}loc` and, with the namespace undeclared, `sitemap:loc`; empty for a comment."""
+    """The name of an element without its namespace: `loc` for `loc`, `{namespace}loc` and `sitemap:loc` with an
+    undeclared namespace; empty for a comment.
+    """
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""
 
@@ -196,8 +200,10 @@ def _string(said: Mapping[str, object], key: str) -> str:
 
 
 def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
-    """Each address once, in the feed's order. Comments lead nowhere: a page that is new in their feed is an old one. Where
-    many entries lead to one page, they date and name nothing, because they are younger than it."""
+    """Each address once, in the order of the feed. Links to comments are dropped: a page that is new in a feed of
+    comments is an old one. If many entries lead to one page, they are younger than the page, so they give it neither
+    date nor title.
+    """
     found = list(islice(entries, ENTRY_CAP))
     if _are_comments(found):
         return Feed(plain_text(title, TITLE_CAP), (), {})
@@ -217,7 +223,7 @@ def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
 
 
 def _are_comments(entries: Sequence[Entry]) -> bool:
-    """Whether entries are what readers wrote below pages: they lead to a place on a page."""
+    """Whether the entries are comments of readers: they lead to a place on a page."""
     addresses = [entry.address for entry in entries if entry.address]
     anchored = sum("#comment" in address or "#respond" in address for address in addresses)
     return bool(addresses) and 2 * anchored >= len(addresses)
@@ -235,7 +241,7 @@ _PASSING = frozenset(["comments", "commentrss", "thumbnail"])
 
 
 def entry_prints(body: bytes, url: Url) -> dict[Url, int]:
-    """For each entry of a feed in XML a fingerprint of what it says of its page: another one, and the page has changed."""
+    """For each entry of a feed in XML a fingerprint of what it says of its page; if that differs, the page has changed."""
     root = None if declares_entities(body) else _parsed(without_bom(body[:BYTE_CAP]), url, None)
     prints: dict[Url, int] = {}
     found = () if root is None else (one for one in root.iter(etree.Element) if local_name(one) in ("item", "entry"))

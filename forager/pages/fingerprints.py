@@ -1,13 +1,13 @@
-"""Fingerprints: has a page changed, and is it nearly the same as another one?
+"""Fingerprints: whether a page has changed, and whether it is nearly the same as another.
 
 `simhash` (Charikar 2002; for web pages Manku, Jain and Das Sarma 2007) turns the shingles of a text, here all runs of
 three words, into 64 bits such that similar texts differ in few bits. If a share s of the shingles differs, a bit
 differs with probability arccos(1 - s) / π, so one expects about 3 bits for 1 % (one word changed in a text of 300), 6
 bits for 5 %, 9 bits for 10 %, 21 bits for half of the text, and 32 ± 4 bits for unrelated texts.
 
-Copies are told by it: one story, many copies, the first publisher named. Two texts are copies when their simhashes
-differ in at most `NEAR` of 64 bits. Numbers that near agree in at least one of `NEAR + 1` disjoint bands of bits (Manku
-et al. 2007), so each lookup compares with a few candidates only.
+This finds copies: one story printed by many, of which the first publisher counts. Two texts are copies when their
+simhashes differ in at most `NEAR` of 64 bits. Numbers that near agree in at least one of `NEAR + 1` disjoint bands of
+bits (Manku et al. 2007), so each lookup compares only a few candidates.
 """
 
 import re
@@ -37,9 +37,9 @@ def byte_print(body: bytes) -> int:
 
 
 def without_address(text: str, path: str) -> str:
-    """A text without the path of its own page and the last name in it, if that is more than a word.
+    """A text without the path of its own page, and without the last name in the path if that is more than a word.
 
-    Pages that are not there repeat their address and say *not found* with status 200: all have the same text then.
+    Error pages with status 200 repeat their address; without it they all have the same text.
     """
     name = path.rstrip("/").rpartition("/")[2]
     if len(path) > 1:
@@ -48,7 +48,7 @@ def without_address(text: str, path: str) -> str:
 
 
 def text_print(text: str, *, tidy: bool = False) -> int:
-    """64 bits of the text; case and white space do not count. `tidy`: it has single blanks and line ends alone."""
+    """64 bits of the text, ignoring case and white space. `tidy`: the only white space is single blanks and line ends."""
     plain = text.replace("\n", " ") if tidy else " ".join(text.split())
     return xxh3_64_intdigest(plain.casefold().encode("utf-8", "replace"))
 
@@ -99,13 +99,13 @@ _WIDTH = 64 // _BANDS
 
 
 class Copies:
-    """Who printed a text first."""
+    """Who published a text first."""
 
     def __init__(self) -> None:
         self._bands: defaultdict[tuple[int, int], list[tuple[int, UrlId]]] = defaultdict(list)
 
     def first(self, simhash: int) -> UrlId | None:
-        """The page that brought this text, or one very like it, first."""
+        """The page that first brought this text, or one very similar to it."""
         near = [
             (distance(simhash, other), id)
             for band in _cut(simhash)
@@ -115,7 +115,7 @@ class Copies:
         return min(near)[1] if near else None
 
     def learn(self, simhash: int, id: UrlId) -> None:
-        """Note a text that is not a copy."""
+        """Records a text that is not a copy."""
         for band in _cut(simhash):
             self._bands[band].append((simhash, id))
 

@@ -1,12 +1,12 @@
-"""What a page says of itself: its meta, link and JSON-LD elements, each read once for all who ask.
+"""What a page says of itself: its meta, link and JSON-LD elements, each read once for all uses.
 
-Of the nodes of JSON-LD the page's own story is told by its type and address. Broken JSON is common: comments and CDATA
-marks round it, raw control characters, a comma too many. What no cleaning mends is searched for the plain pattern
+Type and address decide which node of JSON-LD is the page's own story. Broken JSON is common: comments and CDATA marks
+around it, raw control characters, a comma too many. JSON that cannot be repaired is searched for the pattern
 `"datePublished": "…"`.
 
-What a page asks of robots stands in `<meta name=robots>` and in the X-Robots-Tag header. A header may address one robot
+What a page asks of robots is in `<meta name=robots>` and in the X-Robots-Tag header. A header may address one robot
 (`otherbot: noindex, nofollow`); the name then holds for the rest of that header or until the next name. Rules for all
-and rules for us add up: what any of them forbids is forbidden.
+robots and rules for us are combined: what any of them forbids is forbidden.
 """
 
 import json
@@ -29,7 +29,7 @@ Attributes = dict[str, str | None]
 
 
 class Head:
-    """The statements of one page, wherever they stand in its markup; read when they are asked for first."""
+    """The statements of one page, wherever they are in its markup; each is read when it is first asked for."""
 
     def __init__(self, tree: PageTree, url: Url) -> None:
         self.tree, self.url = tree, url
@@ -41,7 +41,7 @@ class Head:
 
     @lazily
     def mastheads(self) -> list[LexborNode]:
-        """The `h1` elements that name the site: the whole of each links to a page above this one."""
+        """The `h1` elements that name the site: each as a whole links to a page above this one."""
         return [node for node in self.tree.tags("h1") if _is_masthead(node, self.path)]
 
     @lazily
@@ -63,7 +63,7 @@ class Head:
 
     @lazily
     def base(self) -> str:
-        """What the page wants its links to be joined to, as written; empty if it does not say."""
+        """The base URL that the page states for its links, as written; empty if it states none."""
         found = (node.attributes for node in self.tree.tags("base"))
         return next((attributes["href"] or "" for attributes in found if "href" in attributes), "")
 
@@ -97,7 +97,7 @@ class Head:
 
     @lazily
     def nodes(self) -> list["Node"]:
-        """Every node of JSON-LD that can be read and is not about something else than the page, in document order."""
+        """Every readable node of JSON-LD, in document order, except those about something else than the page."""
         return [node for nodes in self._read.values() for node in nodes or ()]
 
     @lazily
@@ -107,7 +107,7 @@ class Head:
 
     @lazily
     def stories(self) -> list["Node"]:
-        """The nodes of stories, the best first: that at the path of the page before others."""
+        """The nodes of stories, the best first: a story at the path of the page comes before others."""
         ranked = sorted(((_rank(node, self.path), node) for node in self.nodes), key=itemgetter(0))
         return [node for rank, node in ranked if rank <= 1]
 
@@ -202,7 +202,7 @@ _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
 def _decoded(text: str) -> object:
-    """The parsed JSON, mended if that is easy; `None` if it is not."""
+    """The parsed JSON, repaired if that is easy; `None` otherwise."""
     try:
         decoded: object = msgspec.json.decode(text)
         return decoded

@@ -1,20 +1,20 @@
-"""Is a page an article, one text that is dated once, or a hub, a list of links that is worth looking at again?
+"""Whether a page is an article, one text with one date, or a hub, a list of links that is worth visiting again.
 
-The rule is a vote of cheap signs; a positive sum is an article, anything else a hub:
+The rule is a vote of cheap signs. A positive sum means an article, anything else a hub:
 
-- what the page says of itself: an article type in JSON-LD or Open Graph +2, a type of list in JSON-LD -2, so that both
+- what the page says of itself: an article type in JSON-LD or Open Graph +2, a list type in JSON-LD -2, so that the two
   cancel out (Open Graph `website` says nothing: many publishers leave it on articles); the class of its body, which
-  WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
-- its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
+  WordPress and similar systems set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
+- its headline: an `h1` as long as a headline that the title repeats +1, because lists have short names;
 - its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
   there or in the query +1; a path of at most two short words -1;
-- its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
-  headlines the length of the links in the main region that read like a headline. At least twice as much prose as
-  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together,
-  as no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers
-  and hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
-  another page, a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a
-  second statement says so too.
+- its body: *teasers* are blocks of the same shape, each with a linked headline. *Prose* is the main text outside of
+  them, *headlines* the total length of the links in the main region that read like a headline. At least twice as much
+  prose as headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand
+  together, as on no list, count as much as the headlines: 0 if they are many, else -1. If the main text is in teasers
+  and hardly any beside them, -4 or -5: an archive with excerpts is a list. If `<article>` elements are headed by a link
+  to another page, a single one is enough for this. A page that states to be an article loses at most 3, and at most 2
+  if its address or a second statement says so too.
 
 The weights are ours, set by hand.
 """
@@ -49,7 +49,7 @@ _REACH = 12  # ancestors that are looked at
 
 
 def kind_of(head: Head, links: Callable[[], Sequence[Link]], text: Callable[[], str]) -> Kind:
-    """HUB or ARTICLE; the links and the main text are asked for only if statement and address leave it open."""
+    """HUB or ARTICLE. Links and main text are computed only if statements and address leave it open."""
     stated, address = _by_statement(head), _by_address(head.url)
     least = -5 if stated <= 0 else -2 if address > 0 or stated > 2 else -3
     votes = stated + address
@@ -60,7 +60,7 @@ def kind_of(head: Head, links: Callable[[], Sequence[Link]], text: Callable[[], 
 
 
 def _by_headline(head: Head) -> int:
-    """+1 for a headline that the title of the page repeats: lists have names, which are shorter."""
+    """+1 for a headline that the title of the page repeats; lists have names, which are shorter."""
     shown = [node for node in head.tree.tags("h1")[:3] if heading_anchor(node) is None]
     texts = [" ".join(node.text(separator=" ").split()) for node in shown]
     titles = [head.meta.get("og:title", ""), *(node.text() for node in head.tree.tags("title")[:1])]
@@ -118,7 +118,7 @@ def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
 
 
 def _flow(tree: PageTree) -> int:
-    """The length of the longest text of several long paragraphs that stand together, as no list has it."""
+    """The length of the longest text formed by several long paragraphs that stand together, as on no list."""
     flows: dict[int, list[int]] = {}
     for node in tree.tags("p")[:_MOST_PARAGRAPHS]:
         size = len(node.text().strip().encode())
@@ -135,7 +135,9 @@ def _is_text(node: LexborNode) -> bool:
 
 
 def _teasers(tree: PageTree) -> list[LexborNode]:
-    """The blocks round linked headings that come several times in one shape, each the largest that holds but one."""
+    """The blocks around linked headings that occur several times in one shape; each is the largest that holds only one
+    of them.
+    """
     shapes: dict[tuple[str, str, str], list[LexborNode]] = {}
     for tag in ("h1", "h2", "h3", "h4"):
         for node in tree.tags(tag):
@@ -155,7 +157,9 @@ def _teasers(tree: PageTree) -> list[LexborNode]:
 
 
 def _excerpts(head: Head) -> list[LexborNode]:
-    """What is marked as an article, but headed by a link to another page: even a single one is no story of this page."""
+    """Elements that are marked as articles but headed by a link to another page; even a single one is no story of this
+    page.
+    """
     found = []
     for node in head.tree.tags("article")[:_MOST_ARTICLES]:
         heading = node.css_first("h1, h2, h3, h4")
@@ -167,6 +171,6 @@ def _excerpts(head: Head) -> list[LexborNode]:
 
 
 def _without_story(blocks: list[str]) -> list[str]:
-    """The texts of blocks but one that is as long as all others together: the story among its teasers."""
+    """The texts of blocks without one that is as long as all others together: that one is the story among its teasers."""
     half = sum(map(len, blocks)) / 2
     return [block for block in blocks if len(block) < max(half, 1)]

@@ -1,8 +1,8 @@
-"""In which language a text is written, told by its script and by its commonest words.
+"""The language of a text, recognised by its script and by its commonest words.
 
-A script that one language has to itself decides at once. For the others each language has a row of short words that
-hardly any text does without; the language whose words are the largest share of the text wins. A word that two languages
-share counts for both. The rows are ours, from the lists of function words that grammars give.
+A script that only one language uses decides at once. For the others each language has a row of short words that hardly
+any of its texts lacks; the language whose words are the largest share of the text wins. A word of two languages counts
+for both. The rows are ours, from the lists of function words in grammars.
 """
 
 import re
@@ -125,7 +125,7 @@ def language_of(text: str) -> str:
 
 
 def contradicts(text: str, stated: str) -> bool:
-    """Whether a text is surely not in a language: it has another script, or hardly a common word of the language."""
+    """Whether a text is surely not in a language: it has another script, or hardly a common word of that language."""
     script, words, votes = _votes(text[:SAMPLE])
     if script not in _COMMON:
         return stated != script
@@ -151,7 +151,7 @@ def _votes(text: str) -> tuple[str, int, Counter[str]]:
 
 
 def _script_of(text: str) -> str:
-    """The script that most letters are of; Japanese has few letters of its own among many Chinese ones."""
+    """The script of most letters. Japanese is recognised by its few letters of its own among many Chinese ones."""
     if 8 * len(_FOREIGN.findall(text)) < len(text):
         return "latin"
     counts = {name: len(pattern.findall(text)) for name, pattern in _LETTERS}

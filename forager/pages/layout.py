@@ -1,8 +1,9 @@
-"""An element written out as text, a line for each block: without furniture, and without lines that consist of links.
+"""Writes an element out as text, one line for each block, without furniture and without lines that consist of links.
 
-What is furniture is told by tags, classes and ids. Names lie: a whole page may stand in a form, or in a box called after
-the sidebar beside it. So most furniture is only suspected: what holds most of the prose of a page is none after all (see
-`text`). Of *loose* furniture this is believed sooner than of *fixed*, such as comments and teasers.
+*Furniture* is everything on a page that is not the story. Tags, classes and ids show what it is, but names can be
+wrong: a whole page may be inside a form, or in a box named after the sidebar beside it. So most furniture is only
+suspected: an element that holds most of the prose of a page is not furniture (see `text`). This is believed sooner of
+*loose* furniture than of *fixed* furniture, such as comments and teasers.
 """
 
 import re
@@ -52,7 +53,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
 def box_of(node: LexborNode, tag: str | None, by_name: bool = True) -> Box:
-    """What the element itself is; `by_name`: its attributes count besides the tag."""
+    """What the element itself is; `by_name`: its attributes count as well as the tag."""
     if (known := _BOXES.get(tag)) is not None:
         return known
     attributes = node.attributes if by_name else None
@@ -91,12 +92,13 @@ _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s
 
 
 def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[int], *, by_name: bool = True) -> str:
-    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
+    """The lines from the first to the last one that reads like a sentence; headline and labels stand before and after
+    these.
 
-    A text that is mostly short lines, as a calendar or a table, is left whole.
+    A text of mostly short lines, such as a calendar or a table, is left whole.
 
-    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link;
-    `spared` are elements that are no furniture, whatever they are called.
+    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element and to be in no link; `spared`
+    are elements that are not furniture, whatever they are called.
     """
     lines = _Lines(plain, spared, by_name)
     lines.write(node)
@@ -108,7 +110,7 @@ def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[
 
 
 class _Lines:
-    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
+    """The text so far, one line for each block; all lines are tidied together at the end, which is much cheaper."""
 
     def __init__(self, plain: Mapping[int, str], spared: Collection[int], by_name: bool) -> None:
         self._plain, self._spared, self._by_name = plain, spared, by_name
@@ -118,7 +120,7 @@ class _Lines:
         """How many characters of a line stand in links, for lines that have any; the first line is 0."""
 
     def end(self) -> None:
-        """The next text stands on a new line."""
+        """Ends the line."""
         if self.parts and self.parts[-1] is not _END:
             self.parts.append(_END)
             self.ends += 1
@@ -133,7 +135,7 @@ class _Lines:
         self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
 
     def kept(self) -> list[str]:
-        """The lines that say something, each once: captions and calls repeat, paragraphs do not.
+        """The lines that say something, each once, because captions and appeals repeat and paragraphs do not.
 
         A text that consists of repeated lines, as a table may, is left as it is.
         """
@@ -146,7 +148,7 @@ class _Lines:
         return once if 2 * sum(map(len, once)) >= sum(map(len, kept)) else kept
 
     def write(self, node: LexborNode, linked: bool = False, depth: int = 0) -> None:
-        """Add what stands in an element; `linked`: it stands in a link."""
+        """Adds what is in an element; `linked`: the element is in a link."""
         for child in node.iter(include_text=True):
             tag = child.tag
             if tag == "-text":
@@ -176,7 +178,7 @@ class _Lines:
 
 
 def _tidy(text: str) -> str:
-    """With single blanks alone, and none at the ends."""
-    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
+    """The text with single blanks, and none at the ends."""
+    if text.isprintable() and "  " not in text:  # the blank is the only printable white space
         return text.strip(" ")
     return " ".join(text.split())

@@ -1,7 +1,7 @@
-"""The links of an HTML page: where they lead, what they say, where on the page they stand, and the dates beside them.
+"""The links of an HTML page: where they lead, what they say, where on the page they are, and the dates beside them.
 
-Each item of a list of dated pages has a headline that leads somewhere, and a time. An item is the largest element with no
-other time in it. A page that shows few such items is no such list: a single time is that of the page itself.
+On a list of dated pages, each item has a linked headline and a time. An item is the largest element with no other time
+in it. A page with few such items is not such a list: a single time is that of the page itself.
 """
 
 import re
@@ -58,11 +58,12 @@ _NAMES = (
 
 
 class PageLinks:
-    """The links of one page in document order, each URL once: feeds, canonical and next page of the head, then the anchors.
+    """The links of one page in document order, each URL once: feeds, canonical and next page of the head, then the
+    anchors.
 
-    Where they lead is read at once, what they say only of those that somebody asks about. Links of the page to itself are
-    left out. A URL keeps its first place; if nothing or only a picture's description was there to read, a later link to it
-    that has a text gives its text and region.
+    Targets are read at once, texts only for links that are asked for. Links of the page to itself are left out. A URL
+    keeps its first place. If that link has no text, or only the description of a picture, a later link with a text
+    gives its text and region.
     """
 
     def __init__(self, head: Head, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None) -> None:
@@ -75,7 +76,7 @@ class PageLinks:
                 self._in_head.setdefault(link.url, link)
         self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
         """For each URL the anchors that lead there."""
-        self.related: set[Url] = set(self._in_head)  # URLs of which more is said than a text
+        self.related: set[Url] = set(self._in_head)  # URLs with more than a text, such as a relation
         self._tree, self._joiner = head.tree, joiner
         self._add_anchors(head.tree, joiner, url)
         self._places: dict[int, tuple[Region, bool]] = {}
@@ -112,7 +113,7 @@ class PageLinks:
         return tuple(map(self.to, self._anchors))
 
     def to(self, url: Url) -> Link:
-        """The link that leads to one of the `urls`."""
+        """The link to this one of the `urls`."""
         found = stated = self._in_head.get(url)
         if stated is not None and stated.anchor:
             return stated
@@ -166,7 +167,7 @@ def _stated_links(head: Head, joiner: Joiner) -> Iterator[Link]:
 
 
 def says_only_a_text(link: Link) -> bool:
-    """Whether a link is an ordinary one, without a relation, date or title."""
+    """Whether a link is an ordinary one, without relation, date or title."""
     return link.channel is Channel.LINK and link.published is None and not link.rel and not link.title
 
 
@@ -179,7 +180,7 @@ def _channel(rel: list[str], type: str) -> Channel | None:
 
 
 def _picture(node: LexborNode) -> str:
-    """What the picture in a link is said to show, or the link's own label."""
+    """The description of the picture in a link, or the link's own label."""
     said = None
     waiting = [node]
     while waiting and said is None:  # an eighth of the time of a question in CSS
@@ -192,7 +193,9 @@ def _picture(node: LexborNode) -> str:
 
 
 def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region, bool]:
-    """Region within this element, and whether that is inside main or article, whose headers and footers are its own."""
+    """The region within this element, and whether that is inside main or article, whose headers and footers are its
+    own.
+    """
     tag = node.tag
     if tag not in _BOXES:
         return place
@@ -209,7 +212,7 @@ def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region,
 
 
 def _by_name(node: LexborNode) -> Region | None:
-    """The region that role, class or id speak of."""
+    """The region that role, class or id name."""
     attributes = node.attributes
     return _named(attributes.get("role"), attributes.get("class"), attributes.get("id")) if attributes else None
 
@@ -229,7 +232,7 @@ _HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[h
 
 
 def item_dates(tree: PageTree) -> dict[str, float]:
-    """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
+    """For the headlines of a list, by their targets as written, the latest time that is stated beside them."""
     times = tree.css("time[datetime]")[:_TIMES_MOST]
     found: dict[str, float] = {}
     for node, item in zip(times, blocks_round(times, _REACH), strict=True):

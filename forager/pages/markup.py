@@ -1,23 +1,24 @@
-"""Bytes from strangers made fit for a parser: decoded to text, cut where markup has no end, and without XML bombs.
+"""Prepares bytes from strangers for a parser: decodes them to text, cuts endless markup, and removes XML bombs.
 
-`decode` finds the character encoding, also where the label lies. The order: a byte order mark; text that is valid UTF-8
-(hardly any other text is, so no label is believed against it, save that of ISO-2022-JP, which is made of ASCII bytes);
+`decode` finds the character encoding, even if the label is wrong. The order: a byte order mark; text that is valid
+UTF-8 (hardly any other text is, so no label is believed against it, except ISO-2022-JP, which consists of ASCII bytes);
 the label of the HTTP header; the label in the first bytes of the document; a guess by character frequencies on a
-sample. A label is believed if the bytes can be read with it. Labels mean what the WHATWG Encoding standard says they
-mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
+sample. A label is believed if the bytes can be read with it. Labels mean what the WHATWG Encoding standard says:
+`latin1` is windows-1252, `gb2312` is gb18030, and so on.
 
 `within_depth` cuts markup that would cost a tree builder far more than its length: nested, reopened or attributed
-without end. The HTML standard makes four things quadratic. Opening a block looks through all open elements (200,000
+endlessly. The HTML standard makes four things quadratic. Opening a block looks through all open elements (200,000
 nested `<div>`, 1 MB, take minutes). A formatting element left open is opened again in every later block (1,000
 different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
-before it. Each option of a select is compared with all before it (50,000, 400 kB, take 17 s). An ordinary page is
-recognised by a few counts and not looked at closer. Others are scanned tag by tag and end where they go too far. The
-scan is an estimate: it does not know all rules by which elements close each other.
+before it. Each option of a select is compared with all before it (50,000, 400 kB, take 17 s). A few counts recognise an
+ordinary page, which is not examined further. Others are scanned tag by tag and end where they go too far. The scan is
+an estimate: it does not know all rules by which elements close each other.
 
-XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
+XML is checked before a parser sees it: byte order marks, entity bombs, bare ampersands.
 
-What the bytes are (markup for people, a feed, a sitemap, or nothing we read) is decided first. The content type is a
-hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can be anything.
+The first decision is what the bytes are: markup for people, a feed, a sitemap, or nothing that we read. The content
+type is a hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can be
+anything.
 """
 
 import codecs
@@ -140,7 +141,7 @@ def _codec_of(label: str) -> str:
 
 
 def _is_plausible(text: str, codec: str) -> bool:
-    """Whether few enough of the characters that are not ASCII were unreadable."""
+    """Whether few enough of the characters outside ASCII were unreadable."""
     unreadable = text.count("\ufffd")
     if unreadable == 0:
         return True
@@ -210,7 +211,7 @@ def _is_ordinary(body: bytes, max_depth: int) -> bool:
 
 
 def _has_long_tag(body: bytes, octets: ByteArray, tags: IntArray) -> bool:
-    """Whether some tag may hold very many attributes; `tags`: where they begin."""
+    """Whether some tag may hold very many attributes; `tags`: where tags begin."""
     if np.count_nonzero(octets == ord(">")) > 2 * len(tags) + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
         return True
     ends = np.append(tags[1:], len(body))
@@ -220,7 +221,7 @@ def _has_long_tag(body: bytes, octets: ByteArray, tags: IntArray) -> bool:
 
 
 def _has_many_formats(body: bytes, octets: ByteArray, tags: IntArray) -> bool:
-    """Whether there are more different formatting tags than may be open at a time, wherever they end."""
+    """Whether there are more different formatting tags than may be open at the same time, wherever they end."""
     first, second = (octets.take(tags + place, mode="clip").astype(np.int64) | 32 for place in (1, 2))
     if np.count_nonzero(_MAYBE_FORMAT[first << 8 | second]) <= _MAX_FORMATS:
         return False
@@ -228,7 +229,7 @@ def _has_many_formats(body: bytes, octets: ByteArray, tags: IntArray) -> bool:
 
 
 def _end(body: bytes, max_depth: int) -> int:
-    """Where the markup goes too far; its length if it never does."""
+    """The place where the markup goes too far; its length if it never does."""
     stack: list[bytes] = []
     opened: dict[bytes, int] = {}
     formats: list[tuple[bytes, bytes]] = []
@@ -279,7 +280,7 @@ def _count(attributes: bytes) -> int:
 
 
 def _raw_end(body: bytes, name: bytes, place: int) -> int:
-    """Where the text of a script or the like ends; without an end tag it goes on to the end of the body."""
+    """The end of the text of a script or the like; without an end tag that is the end of the body."""
     end = re.compile(rb"</" + name, re.IGNORECASE).search(body, place)
     return end.start() if end else len(body)
 
@@ -298,25 +299,27 @@ def without_bom(body: bytes) -> bytes:
     body, codec = _unmarked(body)
     if codec and codec != "utf-8":
         body = body.decode(codec, "replace").encode()
-    return (_DECLARED.sub(rb"\1", body, count=1) if codec else body).lstrip()  # it is no longer what it declares
+    return (
+        _DECLARED.sub(rb"\1", body, count=1) if codec else body
+    ).lstrip()  # it no longer has the encoding that it declares
 
 
 def declares_entities(body: bytes) -> bool:
-    """Whether the document type declares entities: no feed or sitemap needs them, and bombs are made of them."""
+    """Whether the document type declares entities: no feed or sitemap needs them, and XML bombs are made of them."""
     return _ENTITY.search(body) is not None
 
 
 def mended(body: bytes) -> bytes:
-    """Without control characters, and with every ampersand outside CDATA part of an entity that XML knows."""
+    """The body without control characters, and with every ampersand outside CDATA part of an entity that XML knows."""
     if b"&" in body:
-        parts = _CDATA.split(body)  # text and CDATA by turns
+        parts = _CDATA.split(body)  # text and CDATA alternate
         parts[::2] = [_NAMED.sub(_entity, _BARE.sub(b"&amp;", text)) for text in parts[::2]]
         body = b"".join(parts)
     return _CONTROL.sub(b"", body)
 
 
 def _entity(match: re.Match[bytes]) -> bytes:
-    """`&#160;` for an entity of HTML, as `&nbsp;`; one that nobody knows becomes plain text."""
+    """`&#160;` for an entity of HTML such as `&nbsp;`; an unknown one becomes plain text."""
     found = match[0]
     if found in _XML_ENTITIES:
         return found
@@ -380,7 +383,7 @@ def form_of_body(body: bytes, content_type: str = "") -> Form:
 
 
 def inflated_body(body: bytes, limit: int) -> bytes:
-    """A body that is a gzip file, such as sitemap.xml.gz, without its packing: `limit` bytes, or up to the damage."""
+    """A body that is a gzip file, such as sitemap.xml.gz, unpacked: up to `limit` bytes, or up to the damage."""
     if not body.startswith(GZIP):
         return body
     inflate = zlib.decompressobj(wbits=31)

@@ -1,18 +1,18 @@
-"""One date as people and programs write it, read as a moment: ISO 8601, RFC 822, epoch numbers, and prose.
+"""Reads one date as people and programs write it: ISO 8601, RFC 822, epoch numbers, and prose.
 
     2022-03-14T10:20:30+0100 · Mon, 14 Mar 2022 10:20:30 EST · 14. März 2022, 10:20 Uhr MEZ · March 14, 2022, 10 a.m. ET
 
-A time without a zone is read as if it were UTC, and says so. Midnight to the second is how systems write a bare day, so
-it counts as one.
+A time without a zone is read as if it were UTC, and marked so. Midnight to the second is how systems write a day
+without time, so it counts as a day.
 
-Which zone a local time is in the country tells, if it has but one: by the end of the host, else by the language of the
+The country decides the zone of a local time if it has only one: by the end of the host, else by the language of the
 page. The rules of summer time are those in force since 2007; where they changed since, or where a country has several
 zones, nothing is assumed.
 
-Names of months stand in a table. Months are written as they are compared: lower case, without accents.
-Each row holds the names of one month in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
-Swedish, Danish, Norwegian, Finnish, Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Catalan,
-Indonesian and Arabic: in full, in the case used in dates, and short where common.
+The names of months are in a table, in the form in which they are compared: lower case, without accents. Each row holds
+the names of one month in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Swedish, Danish,
+Norwegian, Finnish, Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Catalan, Indonesian and Arabic:
+in full, in the case used in dates, and short where common.
 """
 
 import re
@@ -188,12 +188,14 @@ class Moment:
 
     @property
     def latest(self) -> float:
-        """The last moment that may be meant: the end of the day if no hour is given, in the last zone if none is given."""
+        """The last moment that may be meant: the end of the day if no hour is given, in the last zone if no zone is
+        given.
+        """
         return self.time + (0.0 if self.exact else 86_400.0) + (14 * 3600.0 if self.zone is None else 0.0)
 
 
 def read_moment(text: str) -> Moment | None:
-    """The first date in the text, which should hold little else; `None` if there is none we understand."""
+    """The first date in the text, which should hold little else; `None` if there is none that we understand."""
     return _read(text[:LONGEST])
 
 
@@ -264,7 +266,7 @@ def _looks_american(text: str, separator: str) -> bool:
 
 
 def _month_and_day(first: int, second: int, *, american: bool) -> tuple[int, int]:
-    """Day first, as most of the world writes, unless only the other order makes sense or the text looks American."""
+    """Day first, as most of the world writes, unless only the other order is possible or the text looks American."""
     return (first, second) if second > 12 or (american and first <= 12) else (second, first)
 
 

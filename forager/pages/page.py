@@ -1,7 +1,7 @@
-"""From a response to a page: puts the other files of this package together and survives anything.
+"""From a response to a page: combines the other files of this package and survives anything.
 
-A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatever the bytes, nothing here raises; what
-could not be read is empty, and `trouble` says why.
+A `Page` is lazy: a caller that wants the links does not pay for dates or text. Whatever the bytes, nothing here raises;
+what could not be read is empty, and `trouble` says why.
 """
 
 import re
@@ -26,7 +26,7 @@ _DEFAULTS = PagesSettings()
 
 
 def load_slow_parts() -> None:
-    """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
+    """Loads what only few pages need and what takes long to load. Call it early where a later call must not be slow."""
     import charset_normalizer  # noqa: F401
     from htmldate.extractors import get_external_parser, month_words
 
@@ -34,13 +34,13 @@ def load_slow_parts() -> None:
     get_external_parser().get_date_data("no date")  # takes a second: it is tried in every language
 
 
-LONG = 400_000  # bytes of HTML that take longer to read than an event loop should be held, …
-LONG_LIST = 10_000  # … and of anything else
+LONG = 400_000  # bytes of HTML that take longer to read than an event loop should be held
+LONG_LIST = 10_000  # the same for anything else
 _HTML = re.compile(rb"<html|<!doctype html", re.IGNORECASE)
 
 
 class Page:
-    """What can be read of one response; each answer is worked out when it is asked for the first time."""
+    """What can be read from one response; each answer is computed when it is first asked for."""
 
     def __init__(self, response: Response, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> None:
         self.url: Url = response.url
@@ -52,13 +52,13 @@ class Page:
 
     @property
     def is_long(self) -> bool:
-        """Whether it may take long to read: a list of thousands of pages, a very large page, or whatever is packed."""
+        """Whether it may take long to read: a list of thousands of pages, a very large page, or anything compressed."""
         body = self.response.body
         is_html = _HTML.search(body, 0, 1000) is not None
         return len(body) > (LONG if is_html else LONG_LIST) or body.startswith(GZIP)
 
     def read_ahead(self) -> None:
-        """Works out what takes long; another thread may do so, before anybody else asks."""
+        """Computes what takes long; another thread may do so before anybody else asks."""
         for _ in (self.text_print, self.kind, self.related, self.robots, self.latest_dates, self.entry_prints):
             pass
         for target in self.targets[:1]:
@@ -90,13 +90,13 @@ class Page:
 
     @lazily
     def _own_feeds(self) -> set[Url]:
-        """The feeds of an article alone, such as that of its comments: they bring no other story."""
+        """The feeds of an article alone, such as that of its comments, which bring no other story."""
         read = self._links
         return set() if read is None or not read.own_feeds or self.kind is not Kind.ARTICLE else read.own_feeds
 
     @lazily
     def targets(self) -> tuple[Url, ...]:
-        """The URLs of the `links` in their order, each once; of an HTML page much cheaper than the links themselves."""
+        """The URLs of the `links` in their order, each once; for an HTML page much cheaper than the links themselves."""
         read = self._links
         if read is None:
             return tuple(dict.fromkeys(link.url for link in self.links))
@@ -104,7 +104,7 @@ class Page:
         return tuple(url for url in read.urls if url not in own) if own else read.urls
 
     def link(self, target: Url) -> Link:
-        """The link to one of the `targets`."""
+        """The link to this one of the `targets`."""
         read = None if "links" in self.__dict__ else self._links
         if read is None:
             return self._by_target[target]
@@ -112,7 +112,7 @@ class Page:
 
     @lazily
     def related(self) -> set[Url]:
-        """Those of the `targets` of which more is said than a text, as a relation; cheaper than the links themselves."""
+        """Those of the `targets` that have more than a text, such as a relation; cheaper than the links themselves."""
         read = None if "links" in self.__dict__ else self._links
         if read is None:
             return {link.url for link in self.links if not says_only_a_text(link)}
@@ -120,7 +120,7 @@ class Page:
 
     @lazily
     def title(self) -> str:
-        """The headline a reader sees, without the name of the site."""
+        """The headline that a reader sees, without the name of the site."""
         if self._feed is not None:
             return self._feed.title
         return self._from_head("title", lambda head: headline(head, self._settings.max_anchor), "")
@@ -166,23 +166,24 @@ class Page:
 
     @property
     def language(self) -> str:
-        """As the page states it, else as its words tell; empty if neither does."""
+        """The language that the page states, else that of its words; empty if neither is known."""
         return self.about.language
 
     @property
     def paywalled(self) -> bool | None:
-        """None if the page does not state it."""
+        """None if the page does not say."""
         return self.about.paywalled
 
     @property
     def word_count(self) -> int:
-        """Of the main text."""
+        """The number of words in the main text."""
         return self.about.word_count
 
     @lazily
     def latest_dates(self) -> Mapping[Url, float]:
-        """When pages that a list names were published at the latest: by the times beside their headlines, or because a
-        sitemap says when they were last modified."""
+        """When pages that a list names were published at the latest, by the times beside their headlines, or by their
+        last modification in a sitemap.
+        """
         if self._sitemap is not None:
             return self._sitemap.modified
         read = self._links
@@ -197,7 +198,7 @@ class Page:
         return self.published_but(())
 
     def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
-        """The publication date without these sources: they lie on this site."""
+        """The publication date without these sources, which are wrong on this site."""
         return self._from_head(
             "published",
             lambda head: dates.published(
@@ -231,7 +232,7 @@ class Page:
 
     @lazily
     def text_print(self) -> int:
-        """Of the text, without the page's own address; of the bytes if the page is nothing that has a text."""
+        """Fingerprint of the text without the page's own address; of the bytes if the page has no text."""
         if self.kind is Kind.OTHER:
             return self.byte_print
         plain = prints.without_address(self.text, path(self.url)) if self._tree is not None else self.text
@@ -294,7 +295,7 @@ class Page:
 
     @lazily
     def entry_prints(self) -> dict[Url, int]:
-        """For each entry of a feed a fingerprint of what it says of its page; empty if this is no feed in XML."""
+        """For each entry of a feed a fingerprint of what it says of its page; empty if this is not a feed in XML."""
         if self._form is not Form.FEED:
             return {}
         return self._attempt("entries", lambda: feeds.entry_prints(self._body, self.url), {})
@@ -327,7 +328,7 @@ class Page:
         return found
 
     def _attempt(self, what: str, work: Callable[[], T], otherwise: T) -> T:
-        """The one place that catches everything: hostile bytes may hit a bug in any parser."""
+        """The one place that catches every error, because hostile bytes may hit a bug in any parser."""
         try:
             return work()
         except Exception as error:

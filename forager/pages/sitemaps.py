@@ -1,6 +1,6 @@
 """Sitemaps: lists of pages, lists of sitemaps, news sitemaps and plain lists of URLs (sitemaps.org).
 
-Read as a stream: what a broken or cut document gave before it broke is kept.
+They are read as a stream: what a broken or cut document gave before it broke is kept.
 """
 
 import re
@@ -39,7 +39,7 @@ class Sitemap:
 
 
 def read_sitemap(body: bytes, url: Url) -> Sitemap | None:
-    """The sitemap; `None` if this is none."""
+    """The sitemap; `None` if this is not a sitemap."""
     body = without_bom(body[:BYTE_CAP])
     if not body.startswith(b"<"):
         return _plain(body, url)
@@ -60,7 +60,7 @@ def _plain(body: bytes, url: Url) -> Sitemap | None:
 
 
 def _xml(body: bytes, url: Url) -> Sitemap | None:
-    """Reads on behind errors; namespaces do not matter."""
+    """Reads on after errors; namespaces do not matter."""
     root = ""
     pages: list[tuple[Url, float | None, str]] = []
     sitemaps: list[tuple[Url, float | None, str]] = []

@@ -1,8 +1,9 @@
-"""Dates that stand on a page for its readers: in `<time>` and its like, round the headline, and anywhere on a known day.
+"""Dates that a page shows its readers: in `<time>` and similar elements, near the headline, and anywhere on a known
+day.
 
-A date may belong to another text: to a teaser, a comment, the clock of the site. What stands in such an element, or in a
-link to another page, is left out; of the lists of links the same is believed, save where a clock is looked for of which
-the day is known.
+A date may belong to another text: a teaser, a comment, the clock of the site. Dates in such elements, or in a link to
+another page, are left out. Lists of links count as other texts too, except in a search for the clock time on a known
+day.
 """
 
 import re
@@ -80,7 +81,7 @@ def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
 
 
 def _lines_of(day: Dated, tree: PageTree) -> list[str]:
-    """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
+    """The lines of the whole page that name the year of this day, each with the next one; cheaper than the lines below."""
     text = "" if tree.body is None else tree.body.text(separator="\n")
     year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
     lines = text.split("\n") if year in text else []
@@ -102,7 +103,7 @@ def _lines(tree: PageTree) -> Iterator[str]:
 
 
 def shown_dates(head: Head) -> Iterator[Dated]:
-    """Dates that stand round the headline, each on a line of its own, those behind it first."""
+    """Dates near the headline, each on a line of its own; those after it come first."""
     for headline in head.headlines[:2]:
         name, above = headline.text().strip(), headline.parent
         text = ""
@@ -121,13 +122,15 @@ def shown_dates(head: Head) -> Iterator[Dated]:
 
 
 def _told(found: Iterable[Dated]) -> list[Dated]:
-    """Dates that stand together, those with a clock first; none if they are many different days, as of a list."""
+    """Dates that stand together, those with a clock time first; none if they are many different days, as on a list."""
     dates = sorted(found, key=lambda dated: not dated.exact)
     return dates if len({dated.time // DAY for dated in dates}) < MANY_DAYS else []
 
 
 def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
-    """The lines that are little more than a date, each with a clock that stands on the next; not those of changes and ends."""
+    """The lines that are little more than a date, each with a clock time on the next line; not dates of changes and
+    ends.
+    """
     said = [" ".join(line.split()) for line in lines]
     said = [line for line in said if line]
     for line, following in zip(said, [*said[1:], ""], strict=False):
@@ -177,7 +180,7 @@ def _stamps(head: Head, wanted: re.Pattern[str], other: re.Pattern[str], *, only
 
 
 def _marks(node: LexborNode) -> str:
-    """The words of an element that hint at what its date means, in lower case; its parent's class counts too."""
+    """The words of an element that hint at what its date means, in lower case; the class of its parent counts too."""
     attributes = node.attributes
     words = [attributes.get(key) or "" for key in ("itemprop", "class", "id", "property")]
     if "pubdate" in attributes:
@@ -188,7 +191,9 @@ def _marks(node: LexborNode) -> str:
 
 
 def _stamp(node: LexborNode) -> str:
-    """What an element states as its date, or what it shows if that is said to be the publication on another day."""
+    """What an element states as its date; what it shows instead, if that is called the publication date and is another
+    day.
+    """
     attributes = node.attributes
     stated = attributes.get("datetime") or attributes.get("content") or attributes.get("title")
     shown = node.text(separator=" ").strip()
@@ -200,7 +205,7 @@ def _stamp(node: LexborNode) -> str:
 
 
 def is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str) -> bool:
-    """Whether an element belongs to another text: within one of these elements, or one named after such a thing.
+    """Whether an element belongs to another text: it is within one of these elements, or in one with such a name.
 
     The footer of the article with the headline belongs to it; many themes state the date there.
     """

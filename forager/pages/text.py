@@ -1,12 +1,12 @@
 """The main text of a page: the story without navigation, share bars, related links, comments, notices and clocks.
 
-Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
-widened while that adds much text, is written out (see `layout`). An element that is named after the body of a story
-bounds it, if it holds most of what was found.
+Paragraphs vote for the elements that contain them, the nearest ones most (the idea of Arc90's Readability). The winner,
+widened while that adds much text, is written out (see `layout`). An element named after the body of a story bounds it,
+if it holds most of what was found.
 
-Three ways, each asked only if the one before caught little: the `p` elements alone, of which a usual story consists;
-text that stands in any block as well; and text in any element. Furniture that holds most of the prose of a page, or of
-its part round the headline, is none. The tree is only read, and what stands in a link not even that.
+There are three ways, each tried only if the one before caught little: the `p` elements alone, of which a usual story
+consists; text in any block as well; and text in any element. Furniture that holds most of the prose of a page, or of
+its part near the headline, is not furniture after all. The tree is only read; text in a link is ignored.
 """
 
 import re
@@ -87,7 +87,7 @@ def main_text(tree: PageTree) -> str:
 
 @dataclass(slots=True)
 class _Place:
-    """An element in which paragraphs stand: of a `p` that is its parent, of other units the unit itself."""
+    """An element that contains paragraphs: for a `p` its parent, for other units the unit itself."""
 
     node: LexborNode
     boxes: tuple[int, ...]
@@ -102,7 +102,7 @@ class _Place:
 
     @property
     def votes(self) -> float:
-        """Of all its paragraphs; commas and full stops count, as prose has many."""
+        """The votes of all its paragraphs; commas and full stops count, because prose has many."""
         text = "\n".join(self.paragraphs)
         votes = sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
         votes += sum(map(text.count, _PAUSES[:3] if text.isascii() else _PAUSES))
@@ -111,7 +111,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Candidate:
-    """An element with what the paragraphs in it are worth."""
+    """An element with the votes of the paragraphs in it."""
 
     node: LexborNode
     votes: float = 0.0
@@ -121,7 +121,7 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """What stands round the elements in some element."""
+    """What surrounds the elements in some element."""
 
     boxes: tuple[int, ...] = ()
     in_story: bool = False
@@ -136,7 +136,7 @@ class _Prose:
     """The paragraphs of a page."""
 
     def __init__(self, by_name: bool = True, left: int = ELEMENT_CAP) -> None:
-        """`left`: how many elements may still be looked at."""
+        """`left`: how many elements may still be examined."""
         self.by_name, self.left = by_name, left
         self.found: list[tuple[LexborNode, _Round, str]] = []
         """The paragraphs in document order, each with its element and what stands round it."""
@@ -239,7 +239,7 @@ class _Prose:
         return "" if winner is None else written_text(winner, self.plain, spared, by_name=self.by_name)
 
     def _spared(self, places: Sequence[_Place], headed: Collection[int]) -> set[int]:
-        """The furniture that is none; the headline stands in those `headed`."""
+        """The elements that look like furniture but are not; those `headed` contain the headline."""
         held: dict[int, int] = {}
         largest: dict[int, int] = {}
         total = loose = 0
@@ -260,7 +260,7 @@ class _Prose:
 
 
 def _of_one_story(places: list[_Place], tree: PageTree) -> list[_Place]:
-    """Of a page that holds several stories, each an `article` of one class, the places in that which the title names."""
+    """On a page with several stories, each an `article` of one class: the places in the one that the title names."""
     articles = tree.tags("article")[:STORIES]
     classes = [node.attributes.get("class") for node in articles]
     if len(set(classes)) == len(classes):
@@ -304,7 +304,7 @@ def _linked(nodes: list[LexborNode]) -> int:
 def _elect(places: Sequence[_Place], stories: Collection[int], headed: Collection[int]) -> LexborNode | None:
     """The element that most likely holds the story; `None` if there is no paragraph.
 
-    That is the winner, widened, but no more than to the outermost element named after a story that holds enough of it.
+    It is the winner, widened at most to the outermost element named after a story that holds enough of it.
     """
     candidates: dict[int, _Candidate] = {}
     for place in places:

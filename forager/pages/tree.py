@@ -1,4 +1,4 @@
-"""A parsed page: its elements by tag, found in one walk for all who ask, and what stands round them."""
+"""A parsed page: its elements by tag, found in one pass for all uses, and what surrounds them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class lazily(Generic[Owner, T]):
-    """A method as a property that is worked out when it is asked for first, and then stands in the object itself.
+    """A method as a property that is computed when it is first asked for, and then kept in the object.
 
-    As `functools.cached_property`, without the lock that it takes up to Python 3.11: a page has twenty such answers, and
-    each page is read by one thread.
+    Like `functools.cached_property`, but without the lock that it has up to Python 3.11: a page has twenty such
+    answers, and each page is read by one thread.
     """
 
     def __init__(self, work: Callable[[Owner], T]) -> None:
@@ -56,7 +56,9 @@ class PageTree(LexborHTMLParser):
         return self.css(_MARKED)
 
     def forget(self) -> None:
-        """Forgets the elements found: they hold the tree, and it them, so only the collector of garbage would free both."""
+        """Forgets the elements found. They hold the tree, and the tree holds them, so only the garbage collector would
+        free both.
+        """
         self.__dict__.clear()
 
 
@@ -69,7 +71,7 @@ def ancestors(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def inherited(node: LexborNode, known: dict[int, T], outermost: T, inside: Callable[[LexborNode, T], T]) -> T:
-    """What holds inside an element, which `inside` tells by what holds round it; what is `known` by `mem_id` is kept."""
+    """What `inside` tells for an element, given what holds around it; results are kept in `known`, by `mem_id`."""
     unknown: list[tuple[int, LexborNode]] = []
     above: LexborNode | None = node
     told = outermost
@@ -86,7 +88,7 @@ def inherited(node: LexborNode, known: dict[int, T], outermost: T, inside: Calla
 
 
 def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
-    """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
+    """For each node the largest of the `reach` nearest elements around it that holds none of the other nodes."""
     lines = [[(above.mem_id, above) for above in islice(ancestors(node), reach)] for node in nodes]
     held = Counter(number for line in lines for number, _ in line)
     alone = ([above for _, above in takewhile(lambda pair: held[pair[0]] == 1, line)] for line in lines)
@@ -94,7 +96,7 @@ def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
 
 
 def heading_anchor(heading: LexborNode) -> LexborNode | None:
-    """The link that a heading stands in, or that stands in it."""
+    """The link that contains a heading, or the link in it."""
     above = heading.parent
     return above if above is not None and above.tag == "a" else heading.css_first("a[href]")
 

@@ -1,9 +1,9 @@
-"""Which date sources lie on which site: dates that never move, or that lie in the future, are learned and ignored.
+"""Learns which date sources are wrong on which site: dates that never change, or that are in the future, are ignored.
 
-The rule is ours. A site's source is judged by its last dates: a date is *bad* if it lies in the future, or if it repeats
-the date of the document before; of dates that name only the day, many documents share the present one, so there only an
-old date is bad. When more than half of the last `WINDOW` dates were bad, and at least `FEWEST` were seen, the source is not
-believed on that site any more, until it mends.
+The rule is ours. The source of a site is judged by its last dates. A date is *bad* if it is in the future, or if it
+repeats the date of the document before. If dates name only the day, many documents share the present day, so only a
+repeated old date is bad. When more than half of the last `WINDOW` dates were bad, and at least `FEWEST` were seen, the
+source is not believed on that site until it improves.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ def _is_on(day: Dated, time: float) -> bool:
 
 
 class Trust:
-    """Learns from each document's dates; asked which of several dates to believe."""
+    """Learns from the dates of each document, and chooses which of several dates to believe."""
 
     def __init__(self) -> None:
         self._bad: dict[tuple[str, DateSource], deque[bool]] = {}
@@ -42,7 +42,7 @@ class Trust:
         return f"<Trust in {len(self._bad)} sources, not in {liars}>"
 
     def believes(self, site: str, source: DateSource) -> bool:
-        """Whether dates of this source count on this site; unknown sources do."""
+        """Whether dates of this source are believed on this site; unknown sources are."""
         bad = self._bad.get((site, source), ())
         return len(bad) < FEWEST or sum(bad) * 2 <= len(bad)
 
@@ -53,10 +53,11 @@ class Trust:
     def published(
         self, site: str, page: Page, others: Iterable[Dated | None], now: float, *, new: bool
     ) -> Dated | None:
-        """The date of a document to believe, its own or what others say; `new`: it was not seen before, so its date teaches.
+        """The date of a document to believe, its own or one that others state; `new`: it was not seen before, so its
+        date teaches.
 
-        If the best source names only the day, a finer date of that day is better; if no zone is stated, of that day anywhere
-        on Earth.
+        If the best source names only the day, a more exact date of that day is better; without a zone, of that day
+        anywhere on Earth.
         """
         stated = page.published
         if stated is not None and new:
@@ -73,10 +74,11 @@ class Trust:
 
     @staticmethod
     def _no_later(modified: Dated, candidates: Sequence[Dated], now: float) -> Dated | None:
-        """The date of a page of which only the server tells one: when it was last modified, or our first sighting before.
+        """The date of a page for which only the server gives one: the earlier of its last modification and our first
+        sighting.
 
-        That an old page was written to disk lately, as all are when a site is built anew, does not make it new; so one whose
-        link nobody saw appear has no date if that would be a late one.
+        That an old page was written to disk lately, as all pages are when a site is built anew, does not make it new.
+        So a page whose link nobody saw appear has no date if it would be a late one.
         """
         seen = next((one for one in candidates if one.source is DateSource.FIRST_SEEN), None)
         if seen is None:

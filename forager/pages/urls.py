@@ -71,12 +71,12 @@ def site(url: Url) -> str:
 
 
 def url_words(url: Url) -> list[str]:
-    """The words in the path, in lower case: what can be known of a page that was never seen."""
+    """The words in the path, in lower case: all that is known of a page that was never visited."""
     return _WORD.findall(_EXTENSION.sub("", unquote(path(url))).lower())
 
 
 class UrlMemo:
-    """Remembers the canonical forms of hrefs, for many pages; when full it forgets everything and starts again."""
+    """Remembers the canonical forms of hrefs, for many pages; when it is full it forgets everything."""
 
     def __init__(self, size: int = 100_000) -> None:
         self.size = size
@@ -107,8 +107,8 @@ class UrlMemo:
 class Joiner:
     """Joins the hrefs of one page to its base URL.
 
-    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin: these are
-    shared through the memo. All others are joined afresh.
+    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin, so these
+    are shared through the memo. All others are joined each time.
     """
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
@@ -135,7 +135,7 @@ class Joiner:
 
 
 def _plain(href: str, origin: str) -> Url | None:
-    """The canonical URL of an href that has nothing to mend but its query; twice as quick as a parser."""
+    """The canonical URL of an href that needs no repair outside its query; twice as fast as a parser."""
     ready = _READY.fullmatch(href) if len(href) < LONGEST // 2 else None
     if ready is None:
         return None
@@ -228,7 +228,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def _ascii_rules() -> Iterator[str]:
-    """The rules for public suffixes as they stand in canonical URLs; thrice as quick as the library encodes them."""
+    """The rules for public suffixes as they appear in canonical URLs; three times as fast as the library encodes them."""
     for line in Path(PSLFILE).read_text("utf-8").splitlines():
         if not line.startswith("//"):
             yield line if line.isascii() else can_ada.idna_encode(line.split()[0]).decode()

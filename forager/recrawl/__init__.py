@@ -1,6 +1,6 @@
-"""Says when to look at a page again: estimators, policies and score functions over the histories of pages.
+"""Decides when to visit a page again: estimators, policies and score functions over the histories of pages.
 
-Pure: no I/O, no clock, no chance of its own; seeds and generators are passed in.
+Pure: no I/O and no clock; seeds and random generators are passed in.
 
 history            what the visits so far tell of every page
 visit_log          the latest visits, to learn from
@@ -15,7 +15,7 @@ function_file      learned score functions as text
 cycle              one cycle: rank, take the top k, say why
 change_log         which page changed in which cycle; captures of an archive
 simulate           recrawl cycles on a change log, page by page; what they reveal, and how soon
-compare            policies side by side on one change log; how well HACS foretells changes
+compare            policies side by side on one change log; how well HACS predicts changes
 retrain            a lesson beside the crawl, and the contest with the rule in use
 recrawl_settings   the settings of recrawling
 """

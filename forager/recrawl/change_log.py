@@ -1,8 +1,8 @@
-"""A change log: which page changed in which cycle. The world in which score functions are judged and learned.
+"""A change log: which page changed in which cycle. Score functions are judged and learned on it.
 
-A log is also kept short: 64 cycles in one machine word, and pages with the same changes as one pattern.
+There are compact forms too: 64 cycles in one machine word, and pages with the same changes as one pattern.
 
-`Captured` is what an archive knows of one page: when it was captured, and when that showed something new.
+`Captured` is what an archive knows of one page: when it was captured, and which captures showed something new.
 """
 
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from forager.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class ShownDocuments:
-    """A discovery log: which page shows which document from when to when; one entry per page that shows it."""
+    """Which page shows which document from when to when; one entry per page that shows it."""
 
     document: IntArray
-    """Document numbers, dense from 0."""
+    """Document numbers, from 0 without gaps."""
     page: IntArray
     first: IntArray
     """First cycle in which the page shows it."""
@@ -26,13 +26,13 @@ class ShownDocuments:
     """Last cycle in which the page shows it."""
 
     def appeared(self) -> IntArray:
-        """Of every document the first cycle in which any page shows it."""
+        """For every document the first cycle in which any page shows it."""
         first = np.full(int(self.document.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(first, self.document, self.first)
         return first
 
     def on(self, pages: IntArray) -> "ShownDocuments":
-        """Only what these pages show; pages and documents are numbered anew."""
+        """The documents on these pages; pages and documents are numbered anew."""
         new = np.full(int(max(self.page.max(initial=-1), pages.max(initial=-1))) + 1, -1, dtype=np.int64)
         new[pages] = np.arange(len(pages))
         kept = new[self.page] >= 0
@@ -40,7 +40,7 @@ class ShownDocuments:
         return ShownDocuments(document.astype(np.int64), new[self.page[kept]], self.first[kept], self.last[kept])
 
     def during(self, start: int, stop: int) -> "ShownDocuments":
-        """The cycles from `start` to `stop`, counted anew; what appeared before has a first cycle below 0."""
+        """The cycles from `start` to `stop`, numbered anew; what appeared before has a first cycle below 0."""
         kept = self.first < stop
         _, document = np.unique(self.document[kept], return_inverse=True)
         return ShownDocuments(
@@ -52,21 +52,21 @@ class ShownDocuments:
 class ChangeLog:
     """`changed[page, cycle]` says whether the page changed in that cycle compared with the one before (cycle 0: never).
 
-    A visit detects a change against our last copy: any change since the visit before. The order of the rows is the
-    fixed random order that breaks ties, so shuffle a log once before use.
+    A visit detects any change since the visit before. The order of the rows is the fixed random order that breaks ties,
+    so shuffle a log once before use.
     """
 
     changed: BoolArray
     urls: tuple[str, ...] = ()
     documents: ShownDocuments | None = None
     start: float = np.nan
-    """When cycle 0 begins, in seconds since the epoch; nan if nobody knows."""
+    """When cycle 0 begins, in seconds since the epoch; nan if unknown."""
     cycle: float = 86_400.0
     """Length of a cycle in seconds."""
     begin: int = 0
-    """The number that the log itself gives its first cycle."""
+    """The number of the first cycle in the log itself."""
     hub: BoolArray | None = None
-    """Which pages are lists of links; None: not known."""
+    """Which pages are lists; None: unknown."""
     inlinks: IntArray | None = None
     """How many pages of the log linked here when it began; None: not known."""
 
@@ -74,7 +74,9 @@ class ChangeLog:
     def of_visits(
         cls, page: IntArray, cycle: IntArray, changed: BoolArray, urls: tuple[str, ...] = (), cycles: int = 0
     ) -> "ChangeLog":
-        """The log that visits tell of: a change is placed in the cycle of the visit that saw it, no visit means no change."""
+        """The log of these visits: a change belongs to the cycle of the visit that saw it; a cycle without a visit has
+        no change.
+        """
         pages = max(len(urls), int(page.max(initial=-1)) + 1)
         matrix = np.zeros((pages, max(cycles, int(cycle.max(initial=-1)) + 1)), dtype=np.bool_)
         matrix[page[changed], cycle[changed]] = True
@@ -94,7 +96,7 @@ class ChangeLog:
         return float(self.changed[:, 1:].mean()) if self.cycles > 1 and self.pages else 0.0
 
     def with_texts(self) -> "ChangeLog":
-        """The log itself if it tells of documents; else with every change as a document, shown until the next one."""
+        """The log itself if it has documents; else with every change as a document that is shown until the next change."""
         if self.documents is not None:
             return self
         page, first = np.nonzero(self.changed)
@@ -134,19 +136,21 @@ class ChangeLog:
         return self.part(rng.permutation(self.pages))
 
     def folds(self, count: int) -> list["ChangeLog"]:
-        """The pages dealt out to `count` logs of nearly equal size; the log should be shuffled."""
+        """The pages, distributed over `count` logs of nearly equal size; the log should be shuffled."""
         return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]
 
 
 MOST_FAILURES = 2
-"""Failed downloads of a page above which it is left out (GP4C, journal)."""
+"""A page with more failed downloads than this is left out (GP4C, journal)."""
 
 
 def imputed(log: ChangeLog, failed: BoolArray) -> ChangeLog:
-    """The log of pages with few failed downloads `[page, cycle]`, of which it is guessed whether they hid a change.
+    """The log without pages that have many failed downloads `[page, cycle]`; for the others, guesses whether these hid
+    a change.
 
-    As in the journal paper, by the page's most frequent period without change so far: the page changed if so many cycles have
-    passed since its last change. Our reading: of equally frequent periods the shortest; without a change so far, none.
+    As in the journal paper, by the most frequent number of cycles between changes of the page so far: the page changed
+    if so many cycles have passed since its last change. Our reading: among equally frequent numbers the smallest;
+    without a change so far, no change.
     """
     kept = np.flatnonzero(failed.sum(axis=1) <= MOST_FAILURES)
     part, failed = log.part(kept), failed[kept]
@@ -159,7 +163,7 @@ def imputed(log: ChangeLog, failed: BoolArray) -> ChangeLog:
 
 
 def packed(changed: BoolArray) -> NDArray[np.uint64]:
-    """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
+    """The log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
     pages, cycles = changed.shape
     words = np.zeros((max(1, -(-cycles // 64)), pages), dtype=np.uint64)
     for cycle in range(cycles):
@@ -168,7 +172,7 @@ def packed(changed: BoolArray) -> NDArray[np.uint64]:
 
 
 def patterns(changed: BoolArray) -> tuple[IntArray, IntArray]:
-    """A number for each page such that pages with equal rows have equal numbers, and one page for each number."""
+    """A number for each page, equal for pages with equal rows, and one page for each number."""
     first, *others = packed(changed)
     _, examples, number = np.unique(first, return_index=True, return_inverse=True)
     for word in others:
@@ -188,7 +192,7 @@ class Captured:
 
 
 def changes(digest: NDArray[np.uint64], gone: BoolArray) -> BoolArray:
-    """Which captures show other content than the last one that showed any; a digest of 0 says "as before"."""
+    """Which captures show other content than the last one that showed any; a digest of 0 means "as before"."""
     told = (digest != 0) & ~gone
     place = np.maximum.accumulate(np.where(told, np.arange(len(digest)), -1))
     before = np.concatenate([[-1], place[:-1]])

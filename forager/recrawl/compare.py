@@ -1,12 +1,12 @@
 """Policies side by side on one change log: folds over pages, 95% intervals, victories and losses per cycle (GP4C).
 
-Documents are looked for on all pages together: several pages show the same, and a budget of six pages a cycle cannot be
-dealt out to five folds.
+Documents are searched for on all pages together, because several pages show the same document, and because a budget of
+six pages a cycle cannot be divided among five folds.
 
-The evaluation of HACS asks at time t which pages will change within the horizon e, and is judged over thresholds and
-windows. It reads a change log as a collection of captures, one per cycle. At each t the update rates come from the
-captures of the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e]. Pages with
-equal p stand in the order of the log.
+The evaluation of HACS asks at time t which pages will change within the horizon e, for several thresholds and windows.
+It takes a change log as a collection of captures, one per cycle. At each t the update rates come from the captures of
+the last w cycles; pages with p ≥ θ are predicted to change; the truth is which pages change in (t, t + e]. Pages with
+equal p are in the order of the log.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ _SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A policy and what it achieved on each fold; and, on all pages together, the documents it found."""
+    """A policy and what it achieved on each fold; and the documents it found on all pages together."""
 
     name: str
     folds: tuple[Curves, ...]
@@ -73,7 +73,9 @@ def judge_policies(
     young: float = 24.0,
     begin: Callable[[str], None] = lambda name: None,
 ) -> list[Judged]:
-    """Every policy on every fold of the shuffled log, and last the oracle; `begin` is told whose turn it is."""
+    """Judges every policy on every fold of the shuffled log, and last the oracle; `begin` is called with the name of
+    each policy.
+    """
     whole = log.shuffled(stream(seed, "compare: order of pages"))
     parts = whole.folds(folds)
 
@@ -91,7 +93,9 @@ def judge_policies(
 
 
 def victories(one: Judged, other: Judged, figure: Figure) -> tuple[int, int]:
-    """Cycles in which `one` is significantly better, and worse, than `other` by a paired t-test over the folds."""
+    """The number of cycles in which `one` is significantly better than `other`, and worse, by a paired t-test over the
+    folds.
+    """
     difference = one.curves(figure) - other.curves(figure)
     if len(difference) < 2:
         return 0, 0
@@ -115,7 +119,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class WindowJudged:
-    """How well the captures of the last `window` cycles foretell updates."""
+    """How well the captures of the last `window` cycles predict updates."""
 
     window: int
     micro: tuple[Quality, ...]
@@ -149,7 +153,7 @@ def weighted_precision(relevant: BoolArray) -> float:
 def judge_window(
     log: ChangeLog, window: int, horizon: int = 1, thresholds: Sequence[float] = THRESHOLDS
 ) -> WindowJudged:
-    """Predict at every cycle that has a full window behind and a full horizon ahead."""
+    """Predicts at every cycle that has a full window behind it and a full horizon ahead."""
     counts, relevant_counts, precisions, last_seen = [], [], [], []
     for now in range(window, log.cycles - horizon):
         rate, update = _model(log, now, window)
@@ -184,7 +188,9 @@ def _macro(counts: IntArray, relevant: Sequence[int]) -> Quality:
 
 
 def _model(log: ChangeLog, now: int, window: int) -> tuple[FloatArray, FloatArray]:
-    """f: captures → (λ, τ), from the captures in [now − window, now]; once for all pages with the same captures."""
+    """f: captures → (λ, τ), from the captures in [now − window, now]; computed once for all pages with the same
+    captures.
+    """
     seen = log.changed[:, now - window + 1 : now + 1]
     number, examples = patterns(seen)
     different = np.arange(len(examples))

@@ -1,6 +1,6 @@
-"""One recrawl cycle: rank all known pages, take the top k, and say why.
+"""One recrawl cycle: ranks all known pages, takes the top k, and says why.
 
-Among equal scores the page longer unvisited goes first, then a fixed random order of pages (ours). Pages are scored in
+Ties go to the page that was visited longest ago, then to a fixed random order of pages (ours). Pages are scored in
 parts, so ten million pages need little more memory than their history.
 """
 
@@ -47,9 +47,9 @@ def top(
     eligible: Callable[[IntArray], BoolArray] | None = None,
     groups: IntArray | None = None,
 ) -> Ranked:
-    """The k visited pages with the highest scores; `eligible` may rule out some, say of blocked hosts.
+    """The k visited pages with the highest scores; `eligible` may exclude some, such as those of blocked hosts.
 
-    With `groups`, a number for every page such as that of its host, the k best of each group.
+    `groups`, such as the host of every page, gives the k best of each group instead.
     """
     pages, scores, last = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
     floor, most, visited = -np.inf, k, history.visited_pages
@@ -74,7 +74,7 @@ def top(
 
 
 def of_each(groups: IntArray, order: IntArray, k: int) -> IntArray:
-    """The first k of each group in `order`, which holds the groups one after the other."""
+    """The first k of each group in `order`, in which the groups follow each other."""
     sorted_groups = groups[order]
     begins = np.flatnonzero(np.diff(sorted_groups, prepend=-1))
     place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
@@ -82,7 +82,7 @@ def of_each(groups: IntArray, order: IntArray, k: int) -> IntArray:
 
 
 def _best(scores: FloatArray, last: FloatArray, pages: IntArray, k: int, groups: IntArray | None) -> IntArray:
-    """Where the k best stand, of all or of each group, in no order."""
+    """The indices of the k best, of all or of each group, in no particular order."""
     if groups is not None:
         own = groups[pages]
         return of_each(own, np.lexsort((_fixed_order(pages), last, -scores, own)), k)
@@ -116,7 +116,9 @@ class Explanation:
 
 
 def explain(history: History, score: ScoreFunction, now: float, page: int) -> Explanation:
-    """The score of a page now and its place among all visited pages, or those of its kind (the best of its equals)."""
+    """The score of a page now, and its rank among all visited pages, or among those of its kind (the best rank among
+    equals).
+    """
     own = history.states(now, slice(page, page + 1))
     names: Sequence[str] = ("n", "X", "t")
     kind, rule = None, ""

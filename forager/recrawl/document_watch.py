@@ -1,7 +1,8 @@
-"""What visits on a change log tell of each page: how fast documents come to it and leave it, by the rules of `list_estimates`.
+"""Estimates from visits on a change log how fast documents come to each page and leave it, by the rules of
+`list_estimates`.
 
-The page table of a crawl keeps the same figures from real visits. A list of links goes on showing a document for a while; a
-page with a single text shows one at a time, which is lost at the next change.
+The page table of a crawl keeps the same figures from real visits. A list goes on showing a document for a while; a text
+shows one document at a time, which is lost at the next change.
 """
 
 from typing import NamedTuple
@@ -65,8 +66,9 @@ class Watch(NamedTuple):
 
 
 def watch_of(log: ChangeLog, busy: FloatArray, *, lengths: bool = True) -> Watch:
-    """A watch before the first visit; `busy` is the busy time passed until every cycle, `lengths` says whether anybody
-    asks how many documents stand on a list."""
+    """A watch before the first visit. `busy` is the busy time passed until every cycle; `lengths`: whether the number
+    of documents on each list is needed.
+    """
     nothing = np.empty(0, dtype=np.int64)
     shown = log.documents or ShownDocuments(nothing, nothing, nothing, nothing)
     order = np.lexsort((shown.first, shown.page))
@@ -103,7 +105,7 @@ def _standing(page: IntArray, first: IntArray, last: IntArray, log: ChangeLog) -
 
 @compiled
 def watch_visit(watch: Watch, page: int, cycle: int, changed: bool) -> int:
-    """Enter a visit of a page; how many documents it is the first to reveal."""
+    """Records a visit of a page; returns how many documents it is the first to reveal."""
     since, sums = watch.visited[page], watch.sums
     hours = (cycle - since) * watch.hours if since >= 0 else 0.0
     gone, stayed = 0.0, 0.0
@@ -137,7 +139,7 @@ def watch_visit(watch: Watch, page: int, cycle: int, changed: bool) -> int:
 
 @compiled
 def visit_all(watch: Watch, pages: IntArray, cycle: int, changed: BoolArray) -> IntArray:
-    """Enter visits of some pages, in this order; how many documents each is the first to reveal."""
+    """Records visits of some pages, in this order; returns how many documents each is the first to reveal."""
     brought = np.zeros(len(pages), dtype=np.int64)
     for place in range(len(pages)):
         brought[place] = watch_visit(watch, pages[place], cycle, changed[place])
@@ -145,9 +147,10 @@ def visit_all(watch: Watch, pages: IntArray, cycle: int, changed: BoolArray) -> 
 
 
 def unfound(watch: Watch, cycle: int) -> tuple[IntArray, IntArray]:
-    """What is shown in this cycle and was not found before: the places of the entries, and the page of each.
+    """The documents that are shown in this cycle and were not found before: the indices of their entries, and the page
+    of each.
 
-    Whatever a visit looked at was found, or had gone by then.
+    Whatever was on a page at a visit was found then, or had left before.
     """
     at = spans(watch.entry, watch.begin[1:] - watch.entry)
     at = at[(watch.first[at] <= cycle) & (watch.last[at] >= cycle) & (watch.found[watch.document[at]] < 0)]
@@ -162,7 +165,7 @@ def _estimate_list(
     if watch.standing.shape[1]:
         sums[LENGTH, page] = watch.standing[page, cycle]
     if since < 0:
-        watch.before[page] = watch.entry[page]  # what stood there before is not new
+        watch.before[page] = watch.entry[page]  # what was there before is not new
     else:
         sums[GONE, page], sums[STOOD, page] = add_departures(sums[GONE, page], sums[STOOD, page], gone, stayed, hours)
         everywhere[0] += gone

@@ -1,4 +1,4 @@
-"""Score functions as people write them: `t * X`, `log(n + 1) / t^2`; read by a small parser of our own, never `eval`.
+"""Score functions as people write them, such as `t * X` or `log(n + 1) / t^2`; read by a small parser, never by `eval`.
 
     sum     = product {("+" | "-") product}
     product = signed {("*" | "/") signed}
@@ -6,7 +6,7 @@
     power   = atom ["^" signed]
     atom    = number | terminal | function "(" sum {"," sum} ")" | "(" sum ")"
 
-`**` is read as `^`. Printing gives the shortest text with the same meaning.
+`**` is read as `^`. A formula is printed as the shortest text with the same meaning.
 """
 
 import re
@@ -21,12 +21,12 @@ MAX_NESTING = 100
 MAX_DEPTH = 200
 """Levels of a tree: also a long sum is deep, and whoever reads a tree does so level by level."""
 _SHOWN = 80
-"""Characters of a formula that a complaint repeats."""
+"""Characters of a formula that an error message repeats."""
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
 def parse(text: str) -> Tree:
-    """The tree of a formula; a mistake is an `InputError` that shows where."""
+    """The tree of a formula; raises an `InputError` that shows where a mistake is."""
     if len(text) > MAX_LENGTH:
         raise InputError(f"formula: longer than {MAX_LENGTH} characters")
     tree = _Parser(text).parse()
@@ -155,7 +155,7 @@ def formula_text(tree: Tree) -> str:
 
 
 def _text(tree: Tree) -> tuple[str, int]:
-    """The text and how tightly its outermost operator binds (3: an atom)."""
+    """The text, and how tightly its outermost operator binds (3: an atom)."""
     symbol = tree[0]
     if isinstance(symbol, float):
         return (f"{symbol:.12g}" if float(f"{symbol:.12g}") == symbol else repr(symbol)), 3 if symbol >= 0.0 else 1

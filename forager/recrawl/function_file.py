@@ -1,4 +1,4 @@
-"""Learned score functions as text: JSON with version, formula, where it comes from and what it achieved."""
+"""Learned score functions as text: JSON with version, formula, provenance and results."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -32,18 +32,18 @@ class Provenance:
     seconds: float = 0.0
     program: str = ""
     evolved: bool = True
-    """False: a rule that people found, because nothing better beyond chance was evolved."""
+    """False: a known rule, because nothing better beyond chance was evolved."""
     seeded: bool = True
-    """Whether the first population held the rules that people found, besides random trees."""
+    """Whether the first generation held the known rules besides random trees."""
     cycle: float = 0.0
-    """Length of a cycle of the log in seconds, in which the function counts time; 0: not known."""
+    """Length of a cycle of the log in seconds, the unit of the function's time; 0: unknown."""
     period: str = ""
-    """The time learned from."""
+    """The time that it was learned from."""
     seed: int = 0
     command: str = ""
     date: str = ""
     note: str = ""
-    """What else is to be said, such as how it does on held-out time."""
+    """Anything else, such as how it does on held-out time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class LearnedFunction:
     validation: float
     provenance: Provenance = field(default_factory=Provenance)
     rhythm: Rhythm = ()
-    """How busy each hour of the week was in the log it was learned from; empty if the function does not ask."""
+    """How busy each hour of the week was in the log it was learned from; empty if the function does not use it."""
     in_force: bool = True
-    """Of a function that comes with the program: whether crawls go by it from the start."""
+    """For a function that comes with the program: whether crawls use it from the start."""
 
     @property
     def formula(self) -> str:
-        """The function as `crawl.policy` takes it."""
+        """The function in the form that `crawl.policy` takes."""
         return formula_text(self.tree)
 
 
@@ -88,7 +88,7 @@ def function_to_text(learned: LearnedFunction) -> str:
 
 
 def function_from_text(text: str, name: str = "function file") -> LearnedFunction:
-    """Read a function back; its formula is what counts. What is not such a file is an `InputError`."""
+    """Reads a function back; only its formula decides. Raises an `InputError` for any other file."""
     try:
         content = json.loads(text)
         if content["format"] != FORMAT:

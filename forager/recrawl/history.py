@@ -1,8 +1,8 @@
-"""What the visits so far tell of every page, kept incrementally: O(1) per visit, no list of visits stored (GP4C).
+"""What the visits so far tell of every page, updated in O(1) per visit, without a list of visits (GP4C).
 
 Visits may come in cycles or at any times; `cycle` is the unit in which `states` counts time. With a trail, the
-intervals between visits are kept as well, for the Poisson likelihood of HACS. The kernels that change a history, its trail and
-the log of visits come first.
+intervals between visits are kept as well, for the Poisson likelihood of HACS. The file begins with the kernels that
+change a history, its trail and the log of visits.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,11 +23,11 @@ LOGGED = np.dtype([("page", np.int64), ("when", np.float64), ("changed", np.bool
 """One row of a log: a visit, and the new documents that it revealed."""
 
 ADDED = 1
-"""The tallies of a log: how many rows are used, and how many visits were ever added."""
+"""The counters of a log: rows in use, and visits ever added."""
 
 
 class Logged(Protocol):
-    """A row of a log, as the kernels see it."""
+    """A row of a log, as kernels see it."""
 
     page: int
     when: float
@@ -36,9 +36,10 @@ class Logged(Protocol):
 
 
 class Tables(NamedTuple):
-    """What a history keeps: n, X and documents; first, last, last change, start of the interval under way, last update; I_n,
-    Σ i·I_i, G, adaptive interval. Then the adaptive rule (decrease, increase, initial, shortest, longest), and, where there
-    is a trail, its rows, its tallies, and of which pages the rate is to be estimated anew."""
+    """What a history keeps: n, X and documents; first, last, last change, start of the present interval, last update;
+    I_n, Σ i·I_i, G, adaptive interval. Then the adaptive rule (decrease, increase, initial, shortest, longest). With a
+    trail also its rows, its counters, and the pages whose rate must be estimated again.
+    """
 
     counts: FloatArray
     times: FloatArray
@@ -50,7 +51,7 @@ class Tables(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a log of visits keeps: its rows, its tallies, and of every page the number of its last visit."""
+    """What a log of visits keeps: its rows, its counters, and for every page the number of its last visit."""
 
     rows: RowArray
     tally: IntArray
@@ -59,7 +60,9 @@ class Log(NamedTuple):
 
 @compiled
 def see(held: IntArray, page: int, version: int) -> bool:
-    """A page shows a version, or none if that is -1; whether it has changed since the visits before: versions rise."""
+    """Records the version that a page shows, -1 for none; returns whether it has changed since the visits before.
+    Versions rise.
+    """
     before = held[page]
     held[page] = max(before, version)
     return bool(version > before >= 0)
@@ -67,7 +70,7 @@ def see(held: IntArray, page: int, version: int) -> bool:
 
 @compiled
 def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
-    """Enter the interval between the visit before and one now into the trail, in which there must be room."""
+    """Adds the interval from the visit before until now to the trail, in which there must be room."""
     times = kept.times
     end = (times[1, page] + now) / 2.0 if changed and kept.trail_tally[INTERPOLATED] else now
     row: Interval = kept.trail[kept.trail_tally[SIZE]]
@@ -84,7 +87,7 @@ def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
 
 @compiled
 def enter(kept: Tables, page: int, now: float, changed: bool, documents: int) -> None:
-    """Enter a visit of a page; its first visit detects no change."""
+    """Adds a visit of a page; its first visit detects no change."""
     counts, times, sums, rule = kept.counts, kept.times, kept.sums, kept.rule
     new = counts[0, page] == 0
     saw = changed and not new
@@ -110,7 +113,7 @@ def enter(kept: Tables, page: int, now: float, changed: bool, documents: int) ->
 
 @compiled
 def enter_all(kept: Tables, pages: IntArray, when: FloatArray, changed: BoolArray, documents: IntArray) -> None:
-    """Enter visits of distinct pages; `documents` may be empty."""
+    """Adds visits of distinct pages; `documents` may be empty."""
     for i in range(len(pages)):
         brought = documents[i] if len(documents) else 0
         enter(kept, pages[i], when[i], changed[i], brought)
@@ -118,7 +121,7 @@ def enter_all(kept: Tables, pages: IntArray, when: FloatArray, changed: BoolArra
 
 @compiled
 def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
-    """Remember a visit; there must be room. A log without rows remembers nothing."""
+    """Adds a visit to the log, in which there must be room. A log without rows remembers nothing."""
     if len(log.rows) == 0:
         return
     row: Logged = log.rows[log.tally[SIZE]]
@@ -133,7 +136,7 @@ def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
 
 @compiled
 def log_credit(log: Log, page: int) -> None:
-    """The last visit of a page turned out to have revealed a new document."""
+    """Adds a new document to the last visit of a page."""
     if len(log.rows) == 0:
         return
     place = log.tally[SIZE] - log.tally[ADDED] + log.latest[page]
@@ -147,7 +150,7 @@ NO_TALLY: IntArray = np.zeros(2, dtype=np.int64)
 
 
 class Facts(NamedTuple):
-    """What a crawl knows of some pages besides their visits; see `PageStates`. Rates are per hour."""
+    """What a crawl knows of pages besides their visits; see `PageStates`. Rates are per hour."""
 
     hub: FloatArray
     inlinks: FloatArray
@@ -162,7 +165,7 @@ PageFactsOf = Callable[[slice | IntArray], Facts]
 
 
 class History:
-    """Growable columns, one row per page number; a page never visited has n = 0."""
+    """Growable columns, one row per page number; a page that was never visited has n = 0."""
 
     def __init__(
         self,
@@ -200,7 +203,7 @@ class History:
         return Tables(self._counts, self._times, self._sums, self._rule, rows, tally, self._dirty)
 
     def grow(self, pages: int) -> None:
-        """Make room for page numbers below `pages`."""
+        """Makes room for page numbers below `pages`."""
         if pages > self._counts.shape[1]:
             room = max(pages, 2 * self._counts.shape[1], 64)
             self._counts, self._times, self._sums = (
@@ -212,20 +215,20 @@ class History:
         self._size = max(self._size, pages)
 
     def note(self, page: int, now: float, changed: bool, documents: int = 0) -> None:
-        """A visit of one page; its first visit can detect nothing, whatever `changed` says."""
+        """Adds a visit of one page; its first visit can detect nothing, whatever `changed` says."""
         self.grow(page + 1)
         self.make_room(1)
         enter(self.tables, page, now, changed, documents)
 
     def make_room(self, visits: int) -> None:
-        """Have room for so many more visits."""
+        """Makes room for this many more visits."""
         if self.trail is not None:
             self.trail.reserve(visits)
 
     def note_all(
         self, pages: IntArray, now: float | FloatArray, changed: BoolArray, documents: IntArray | None = None
     ) -> None:
-        """Visits of distinct pages, at one time or each at its own."""
+        """Adds visits of distinct pages, at one time or each at its own."""
         if not len(pages):
             return
         self.grow(int(pages.max()) + 1)
@@ -234,7 +237,7 @@ class History:
         enter_all(self.tables, pages, np.full(len(pages), now), changed, brought)
 
     def credit(self, page: int, documents: int = 1) -> None:
-        """New documents turned out to be on a page visited before."""
+        """Adds new documents to a page that was visited before."""
         self.grow(page + 1)
         self._counts[2, page] += documents
 
@@ -267,7 +270,7 @@ class History:
         return np.where(self._counts[0, :pages] > 0, self._times[1, :pages], -np.inf)
 
     def states(self, now: float, part: slice | IntArray = slice(None)) -> PageStates:
-        """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write."""
+        """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write to them."""
         if isinstance(part, slice):
             part = slice(*part.indices(self._size))
         n, X, documents = self._counts[:, part]
@@ -301,7 +304,7 @@ class History:
         )
 
     def copied(self) -> "History":
-        """As it is now, to be saved by another thread."""
+        """A copy of the present state, which another thread can save."""
         other = copy(self)
         other._counts, other._times, other._sums = (
             table[:, : self._size].copy() for table in (self._counts, self._times, self._sums)
@@ -310,7 +313,7 @@ class History:
         return other
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """What is to be saved: the rows of the pages visited."""
+        """The columns to save: the rows of the visited pages."""
         pages = np.flatnonzero(self._counts[0, : self._size])
         tables = {"counts": self._counts, "times": self._times, "sums": self._sums}
         rows: dict[str, NDArray[np.generic]] = {name: table[:, pages] for name, table in tables.items()}
@@ -318,11 +321,11 @@ class History:
         return {"size": np.array(self._size), "pages": pages, **rows, **trail}
 
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
-        """Take up what `columns` gave; intervals of visits made without a trail are lost."""
+        """Restores what `columns` gave; the intervals of visits made without a trail are lost."""
         pages = np.asarray(columns["pages"], dtype=np.int64)
         self.grow(int(columns["size"]))
         for name, table in (("counts", self._counts), ("times", self._times), ("sums", self._sums)):
-            for row, values in zip(table, columns[name], strict=True):  # by far faster than all rows at once
+            for row, values in zip(table, columns[name], strict=True):  # far faster than all rows at once
                 row[pages] = values
         if self.trail is not None:
             if "trail_page" in columns:
@@ -330,7 +333,7 @@ class History:
             self._dirty[pages] = True
 
     def _rates(self, now: float) -> FloatArray:
-        """λ of all pages; only those visited since the last time are estimated anew, unless visits leave a window."""
+        """λ of all pages; estimated again only for those visited since the last time, unless visits leave a window."""
         assert self.trail is not None
         if np.isfinite(self.trail.window):
             if now != self._rated_at or self._dirty.any():

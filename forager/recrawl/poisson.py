@@ -1,4 +1,4 @@
-"""The update rate λ of a page by maximum likelihood from visits at irregular times (HACS).
+"""The update rate λ of a page by maximum likelihood, from visits at irregular times (HACS).
 
 With t_c the lengths of the intervals in which an update was seen and t_u those without, λ solves
 
@@ -6,9 +6,9 @@ With t_c the lengths of the intervals in which an update was seen and t_u those 
 
 Since 1/λ − t/2 ≤ t/(exp(λt) − 1) ≤ 1/λ, the root lies between m/(Σ t_u + Σ t_c/2) and m/Σ t_u for m updates.
 
-The intervals between visits, with and without an update, are kept in one of two readings. *Observed* updates: an update
-lies at the visit that saw it. *Interpolated* updates (the paper's scheduler): it lies halfway between that visit and
-the one before, and the intervals run between those points (our reading: a visit without update stays where it was).
+The intervals between visits are kept in one of two readings. *Observed*: an update happened at the visit that saw it.
+*Interpolated* (the paper's scheduler): an update happened halfway between that visit and the one before, and the
+intervals run between those points (our reading: a visit without update stays where it was).
 """
 
 import math
@@ -22,18 +22,20 @@ from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.kernel import compiled
 
 _NEWTON_STEPS = 60
-"""More than is ever needed; from below the root of a falling convex function Newton only climbs."""
+"""More than ever needed: from below the root of a falling convex function, Newton's method only rises."""
 _NEARLY = 1e-8
-"""A step of Newton's method, as a share of λ, after which no digit is wrong: the error shrinks by squaring."""
+"""When a step of Newton's method is this small a share of λ, all digits are right, because the error shrinks
+quadratically.
+"""
 
 
 @compiled
 def likeliest_rate(length: FloatArray, times: FloatArray, quiet: float, before: float) -> float:
-    """λ of one page by Newton's method, which begins at what it was `before` if that is more than it can begin at.
+    """λ of one page by Newton's method, which starts at `before` if that is larger than the lower bound.
 
-    Its updates were seen in intervals of these lengths, each so many `times`; `quiet` is the time without. An update in
-    no time at all, between two visits of the same moment, says nothing of the rate. Where every interval shows an update
-    (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
+    Updates were seen in intervals of these lengths, each so many `times`; `quiet` is the time without. An update in an
+    interval of length 0, between two visits at the same moment, says nothing of the rate. If every interval shows an
+    update (m = n) the likelihood has no maximum; then λ = r·n/T with r = −ln(0.5/(n + 0.5)).
     """
     updates, busy = 0.0, 0.0
     for kind in range(len(length)):
@@ -67,7 +69,7 @@ def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: Boo
 
 @compiled
 def _rates(begin: IntArray, length: FloatArray, changed: BoolArray) -> FloatArray:
-    """`begin` says where the intervals of each page begin."""
+    """λ of each page; `begin` says where its intervals begin."""
     rates = np.zeros(len(begin) - 1)
     for page in range(len(rates)):
         own = length[begin[page] : begin[page + 1]]
@@ -78,7 +80,7 @@ def _rates(begin: IntArray, length: FloatArray, changed: BoolArray) -> FloatArra
 
 
 def chance_of_update(rate: FloatArray, update: FloatArray, now: float, horizon: float) -> FloatArray:
-    """p = 1 − exp(−λ (now + e − τ)), the probability of an update by `horizon` from now."""
+    """p = 1 − exp(−λ (now + e − τ)), the probability of an update within `horizon` from now."""
     return 1.0 - np.exp(-rate * (now + horizon - update))
 
 
@@ -87,12 +89,12 @@ INTERVAL = np.dtype(
 )
 """One row of a trail: the time between two visits of a page, and whether it brought an update."""
 SIZE, INTERPOLATED = range(2)
-"""The tallies of a trail: how many rows are used, and whether an update lies halfway between two visits."""
+"""The counters of a trail: rows in use, and whether an update is placed halfway between two visits."""
 COLUMNS = ("page", "end", "length", "changed")
 
 
 class Interval(Protocol):
-    """A row of a trail, as the kernels see it."""
+    """A row of a trail, as kernels see it."""
 
     page: int
     end: float
@@ -101,7 +103,7 @@ class Interval(Protocol):
 
 
 class Trail:
-    """Intervals of all pages in the order they ended; `history.enter` appends them, and none is ever changed."""
+    """The intervals of all pages in the order in which they ended; `history.enter` appends them, and none ever changes."""
 
     def __init__(self, *, interpolated: bool = True, window: float = float("inf")) -> None:
         self.interpolated, self.window = interpolated, window
@@ -116,13 +118,13 @@ class Trail:
         return f"<Trail {len(self)} intervals>"
 
     def reserve(self, more: int) -> None:
-        """Have room for so many more intervals."""
+        """Makes room for this many more intervals."""
         used = len(self) + more
         if used > len(self.rows):
             self.rows = np.resize(self.rows, max(used, 2 * len(self.rows)))
 
     def rates(self, pages: int, now: float, only: BoolArray | None = None) -> FloatArray:
-        """λ of every page from the intervals that ended within the window; of `only` these pages, 0 elsewhere."""
+        """λ of every page from the intervals that ended within the window; of `only` these pages, 0 for the others."""
         rows = self.rows[: len(self)]
         page = rows["page"]
         wanted = np.arange(pages) if only is None else np.flatnonzero(only)
@@ -134,11 +136,11 @@ class Trail:
         return rates
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """What is to be saved."""
+        """The columns to save."""
         return {f"trail_{name}": np.array(self.rows[name][: len(self)]) for name in COLUMNS}
 
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
-        """Take up what `columns` gave."""
+        """Restores what `columns` gave."""
         self.rows = np.empty(max(1, len(columns["trail_page"])), dtype=INTERVAL)
         self.tally[SIZE] = len(columns["trail_page"])
         for name in COLUMNS:

@@ -1,9 +1,9 @@
-"""Score functions: each ranks known pages by how much a visit now is worth. One method, many rules.
+"""Score functions: each ranks known pages by how much a visit now is worth.
 
 Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
 
-`ByKind` has one function for lists of links and one for single texts, as a crawl does by default. `hand_made` is the rule
-that a crawl goes by without them, as far as histories tell: it also knows which links just appeared, and which neighbours just
+`ByKind` has one function for lists and one for texts, as a crawl does by default. `hand_made` is the rule that a crawl
+uses without them, as far as histories tell: the crawl also knows which links just appeared, and which neighbours just
 had news.
 """
 
@@ -27,12 +27,12 @@ from forager.recrawl.terminals import PRIOR, TRAILED, PageStates, index_gain, ob
 
 class ScoreFunction(Protocol):
     def scores(self, states: PageStates) -> FloatArray:
-        """The worth of a visit now, one per row; higher goes first, −inf means: do not visit."""
+        """The worth of a visit now, one per row; higher comes first, −inf means: do not visit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rand:
-    """A random score; a copy of it draws the same numbers, so that whoever asks why changes nothing."""
+    """A random score. A copy of it draws the same numbers, so that asking for an explanation changes nothing."""
 
     rng: np.random.Generator
 
@@ -42,7 +42,7 @@ class Rand:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A score that a function works out from the states."""
+    """A score that a function computes from the states."""
 
     function: Callable[[PageStates], FloatArray]
 
@@ -52,7 +52,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Hacs:
-    """The chance of an update by the horizon; needs a history with a trail."""
+    """The probability of an update by the horizon; needs a history with a trail."""
 
     settings: HacsSettings = HACS
 
@@ -62,15 +62,15 @@ class Hacs:
 
 
 def news(states: PageStates) -> FloatArray:
-    """Changes seen, or new documents brought where these are more: a list that changed once may bring ten."""
+    """Changes seen, or new documents if these are more: a list that changed once may have brought ten."""
     return np.maximum(states.X, states.documents) if len(states.documents) else states.X
 
 
 def index_of(states: PageStates, breadth: float, prior: float = PRIOR, hope: float = 1.0) -> FloatArray:
     """The index of Azar et al. times rate^breadth: g/λ · λ^breadth. 0 keeps copies fresh, 1 finds most news.
 
-    Below 1 a copy is current or not, so λ counts changes; at 1 every document counts. `hope`: cycles in which a page of
-    which nothing is known changes `prior` times.
+    Below 1 it only matters whether a copy is current, so λ counts changes; at 1 every document counts. `hope` is the
+    number of cycles in which an unknown page is assumed to change `prior` times.
     """
     rate = observed_rate(news(states) if breadth == 1.0 else states.X, states.T, prior, hope)
     gain = index_gain(rate, states.t)
@@ -78,20 +78,20 @@ def index_of(states: PageStates, breadth: float, prior: float = PRIOR, hope: flo
 
 
 def least_delay(states: PageStates, prior: float = PRIOR, hope: float = 1.0) -> FloatArray:
-    """t²λ: least summed delay of the news; the limit of the index for small λt, times the rate."""
+    """t²λ: the least summed delay of the news; the limit of the index for small λt, times the rate."""
     return states.t**2 * observed_rate(news(states), states.T, prior, hope)
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A tree typed by the user or learned."""
+    """A tree, typed by the user or learned."""
 
     tree: Tree
     program: Program = field(repr=False, compare=False)
     rhythm: Rhythm = ()
-    """Of the log it was learned from, for `busy`; empty: as the states say."""
+    """The rhythm of the log it was learned from, for `busy`; empty: that of the states."""
     cycle: float = 0.0
-    """Seconds in which it counts time; 0: in the cycles of whoever asks."""
+    """Seconds in one unit of its time; 0: a cycle of the caller."""
 
     @classmethod
     def of(cls, tree: Tree, rhythm: Rhythm = (), cycle: float = 0.0) -> "Formula":
@@ -109,7 +109,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class ByKind:
-    """One function for lists of links, one for single texts; None: the hand-made rule."""
+    """One function for lists, one for texts; None: the hand-made rule."""
 
     lists: Formula | None = None
     texts: Formula | None = None
@@ -132,9 +132,9 @@ def hand_made(lists: bool) -> Formula:
 def named(
     name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAULTS, hope: float = 1.0
 ) -> ScoreFunction:
-    """The policy of this name, or the formula it spells; a formula that cannot be read is an `InputError`.
+    """The policy of this name, or the formula in it; a formula that cannot be read is an `InputError`.
 
-    `hope` is the time of the prior of rates, in cycles.
+    `hope` is the time, in cycles, in which an unknown page is assumed to change `prior` times.
     """
     prior = settings.prior
     match name:
@@ -142,7 +142,7 @@ def named(
             return Rand(rng)
         case "age" | "last-obs":  # the longest unvisited first
             return Rule(lambda states: states.t)
-        case "brute":  # all are worth the same, so that ties decide: the longest unvisited first
+        case "brute":  # all are worth the same, so ties decide: the longest unvisited first
             return Rule(lambda states: np.ones(len(states)))
         case "cg" | "nad" | "sad" | "aad" | "gad":
             return Rule(Formula.of((name,)).scores)
@@ -153,20 +153,20 @@ def named(
             return Rule(lambda states: index_of(states, breadth, prior, hope))
         case "t2":
             return Rule(lambda states: least_delay(states, prior, hope))
-        case "adaptive":  # of Nutch and StormCrawler: the most overdue first
+        case "adaptive":  # as in Nutch and StormCrawler: the most overdue first
             return Rule(lambda states: states.t - states.interval)
     return Formula.of(parse(name))
 
 
 def reads_of(score: ScoreFunction | None) -> frozenset[str]:
-    """The terminals that a score function reads, as far as it is made of formulas."""
+    """The terminals that a score function reads, as far as it consists of formulas."""
     if isinstance(score, ByKind):
         return reads_of(score.of_kind(True)) | reads_of(score.of_kind(False))
     return terminals_of(score.tree) if isinstance(score, Formula) else frozenset()
 
 
 def rhythm_of_score(score: ScoreFunction | None) -> Rhythm:
-    """The rhythm of the week that a score function goes by."""
+    """The rhythm of the week that a score function uses."""
     return score.rhythm if isinstance(score, Formula) else ()
 
 
@@ -184,12 +184,12 @@ EXPECTED = "expected new documents"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What orders the pages that have a history."""
+    """Orders the pages that have a history."""
 
     name: str = WORTH
     """As in the settings: a name, a formula, or a file."""
     score: ScoreFunction | None = None
-    """None: the new documents expected. By kind, it orders what is worth a request; else it decides alone."""
+    """None: by new documents expected. A function by kind orders the pages worth a request; any other decides alone."""
     formula: str = ""
     """What a file or a learned function computes."""
 
@@ -210,7 +210,7 @@ class RuleInUse:
     rule: str
     """The name of a rule, or a formula."""
     cycle: float = 0.0
-    """Seconds in which a formula counts time; 0: in cycles of the crawl."""
+    """Seconds in one unit of a formula's time; 0: a cycle of the crawl."""
 
 
 def rules_in_use(policy: Policy) -> tuple[RuleInUse, RuleInUse]:

@@ -1,6 +1,6 @@
-"""A lesson beside the crawl: learn a score function from its visits and let it compete with the rule in use.
+"""A lesson beside the crawl: learns a score function from its visits and lets it compete with the rule in use.
 
-The new function takes over only if it is better where nobody learned: in a later time, or on other pages.
+The new function takes over only if it is better on data that nobody learned from: a later time, or other pages.
 """
 
 from dataclasses import dataclass, replace
@@ -26,27 +26,27 @@ from forager.recrawl.terminals import TRAILED
 from forager.recrawl.visit_log import Visits, change_log
 
 SURE = 0.995
-"""Chance that a function that is no better does not take over: a crawl holds lesson after lesson."""
+"""Probability that a function that is no better does not take over; it is high because a crawl has many lessons."""
 ForPages = Literal["", "lists", "texts"]
 """Which pages a function is for; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The newly learned function against the one in use, where nobody learned."""
+    """The newly learned function against the one in use, on data that nobody learned from."""
 
     learned: Candidate
     new: float
-    """Fitness of the new function …"""
+    """Fitness of the new function."""
     current: float
-    """… and of the one in use."""
+    """Fitness of the function in use."""
     error: float
-    """The standard error of the difference, from page to page."""
+    """Standard error of the difference, from page to page."""
     pages: int = 1000
 
     @property
     def won(self) -> bool:
-        from scipy import stats  # slow to load, and a crawl that holds no lesson never needs it
+        from scipy import stats  # slow to load, and not needed without lessons
 
         errors = float(stats.t.ppf(SURE, max(1, self.pages - 1)))
         return is_beyond_chance(self.new - self.current, self.error, errors)
@@ -60,7 +60,9 @@ def learn_beside(
     processes: int = 1,
     rhythm: Rhythm = (),
 ) -> Candidate:
-    """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten, hold against known rules."""
+    """All of GP4C in one call: evolves on some pages, validates on others, chooses, shortens, compares with known
+    rules.
+    """
     judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
     terminals = [name for name in terminal_set(settings, train, rhythm) if name not in TRAILED]
     with measurers(judges, processes) as measure:
@@ -79,10 +81,10 @@ def retrain(
     recrawl: RecrawlSettings = DEFAULTS,
     rhythm: Rhythm = (),
 ) -> Contest:
-    """Learn from one part of a log, choose on another, and let the result compete with `current` on the third.
+    """Learns from one part of a log, chooses on another, and lets the result compete with `current` on the third.
 
-    Where lists show documents, perhaps the same ones, the parts are times: half of it, a quarter and the last quarter. Else
-    they are thirds of the pages. `recrawl` tells how the crawl keeps the histories that both read.
+    If lists show documents, which may be the same ones, the parts are times: the first half, a quarter and the last
+    quarter. Else they are thirds of the pages. `recrawl` says how the crawl keeps the histories that both read.
     """
     log = log.shuffled(stream(seed, "retrain: order of pages"))
     if log.documents is None:
@@ -100,12 +102,12 @@ def retrain(
 
 
 def _in_cycles(current: Formula, cycle: float) -> tuple[Tree, ...]:
-    """The function in use as the first tree, if it counts time as the log does, or in any cycles alike."""
+    """The function in use as the first tree, if it counts time as the log does, or works with cycles of any length."""
     return (current.tree,) if current.cycle in (0.0, cycle) else (_scaled(current.tree, cycle / current.cycle),)
 
 
 def _scaled(tree: Tree, longer: float) -> Tree:
-    """The tree with its times and paces converted from other cycles; `longer` times as long as those."""
+    """The tree with its times and rates converted to cycles that are `longer` times as long."""
     out: list[str | float] = []
     for symbol in tree:
         if symbol in TIMES:
@@ -118,50 +120,52 @@ def _scaled(tree: Tree, longer: float) -> Tree:
 
 
 TIMES = ("t", "T", "since", "busy")
-"""Terminals that count cycles …"""
+"""Terminals that count cycles."""
 PACES = ("lam", "rate", "haz", "pace")
-"""… and those that are per cycle."""
+"""Terminals that are per cycle."""
 
 DAY = 86_400.0
 FEWEST = 10
-"""Pages seen more than once below which nothing is learned; of texts three times as many, as each third has its own. Ours."""
+"""Nothing is learned from fewer pages seen more than once; texts need three times as many, as each third has its own.
+Ours.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What is learned from, and what a new function must be better than."""
+    """What is learned from, and what a new function must beat."""
 
     visits: Visits
     lists: IntArray
-    """The pages that are lists of links."""
+    """The pages that are lists."""
     cycle: float
     in_use: tuple[RuleInUse, RuleInUse]
     """The rules for lists and for texts."""
     by_kind: bool
-    """Whether they are two, each for its kind of pages."""
+    """Whether there are two, each for its kind of pages."""
     settings: RecrawlSettings
     """At most `k` of the pages are visited in a simulated cycle."""
     seed: int
     rhythm: Rhythm = ()
-    """Of the week, as far as the crawl knows it."""
+    """The rhythm of the week, as far as the crawl knows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LessonVerdict:
-    """The best function found, and its fitness where nobody learned against that of the rule in use."""
+    """The best function found, its fitness on data that nobody learned from, and that of the rule in use."""
 
     formula: str
     fitness: Measure
     new: float
     old: float
     won: bool
-    """It is better page by page, beyond chance."""
+    """Whether it is better page by page, beyond chance."""
     visits: int
     kind: ForPages = ""
 
 
 def contest(lesson: Lesson) -> LessonVerdict | None:
-    """Learn and judge; None if the visits show too little: few pages, few cycles, or nothing new at all."""
+    """Learns and judges; None if the visits show too little: few pages, few cycles, or nothing new at all."""
     settings, rng = lesson.settings.retrain, stream(lesson.seed, "lesson: pages")
     kind = kind_of_news(lesson.visits, lesson.lists) if lesson.by_kind else ""
     visits = (
@@ -198,7 +202,7 @@ def kind_of_news(visits: Visits, lists: IntArray) -> ForPages:
 
 
 def _fitness(log: ChangeLog, lesson: Lesson) -> Measure | None:
-    """What the lesson is about; None if the log cannot tell."""
+    """What the lesson maximises; None if the log cannot tell it."""
     wanted, documents = lesson.settings.retrain.fitness, log.documents is not None
     if wanted == "discovery" and not documents:
         return None

@@ -1,10 +1,10 @@
 """The rhythm of the week: how busy each of its hours is on all pages together, learned from a change log or in a crawl.
 
-Most sites sleep at night and rest on Sundays, so ten hours since the last visit promise little at six in the morning and
-much at six in the evening. `passed` counts time by this rhythm: an hour twice as busy as the mean counts as two.
+Most sites sleep at night and rest on Sundays, so ten hours since the last visit promise little at six in the morning
+and much at six in the evening. `passed` counts time by this rhythm: an hour twice as busy as the mean counts as two.
 
-The kernels do the same in a crawl, over rows of a table: one for each hour of the week with the documents that appeared
-in it and those expected if all hours were alike, and others with the time passed by the rhythm up to each hour.
+The kernels do the same in a crawl, over rows of a table: one row for each hour of the week, with the documents that
+appeared in it and those expected if all hours were alike; and rows with the time passed by the rhythm up to each hour.
 """
 
 import math
@@ -16,19 +16,21 @@ from forager.kernel import compiled, inlined, inner
 from forager.recrawl.change_log import ChangeLog
 
 Rhythm = tuple[float, ...]
-"""The pace in each hour of the week from a Thursday's midnight on (UTC), as multiples of the mean; empty: all alike."""
+"""The pace in each hour of the week, starting at midnight of a Thursday (UTC), as multiples of the mean; empty: all
+alike.
+"""
 
 HOURS = 168
 _BELIEF = 50.0
-"""News after which an hour is believed half by its own count, half by what is known without it; ours."""
+"""After so many news the count of an hour weighs as much as what is known without it; ours."""
 
 
 def rhythm_of(log: ChangeLog) -> Rhythm:
-    """How the documents of a log, or its changes if it tells of no documents, spread over the week.
+    """How the documents of a log, or its changes if it has no documents, are spread over the week.
 
-    What a cycle brought appeared evenly since the cycle before. An hour of the week is compared with the same hour on
-    all days, and this with the whole day, so that a short log tells no more than it knows. Empty if nobody knows when
-    the log began.
+    What a cycle brought is assumed to have appeared evenly since the cycle before. An hour of the week is compared with
+    the same hour on all days, and this with the whole day, so that a short log does not claim more than it knows. Empty
+    if it is unknown when the log began.
     """
     if np.isnan(log.start):
         return ()
@@ -54,7 +56,7 @@ def rhythm_of(log: ChangeLog) -> Rhythm:
 
 
 def passed(rhythm: Rhythm, hours: FloatArray) -> FloatArray:
-    """Time by the rhythm from the first midnight to so many hours later."""
+    """Time by the rhythm from the first midnight to each of these hours later."""
     if not rhythm:
         return hours
     sums = np.concatenate([[0.0], np.cumsum(rhythm)])
@@ -65,7 +67,9 @@ def passed(rhythm: Rhythm, hours: FloatArray) -> FloatArray:
 
 @inlined
 def busy_clock(passed: FloatArray, begin: int, seconds: float) -> float:
-    """Time by the rhythm, in hours, at a time in seconds; `passed`, from `begin` on, holds that of each hour of a week."""
+    """Time by the rhythm, in hours, at a time in seconds; `passed`, from index `begin` on, holds that of each hour of a
+    week.
+    """
     hours = seconds / 3600.0
     weeks = math.floor(hours / HOURS)
     hours -= weeks * HOURS
@@ -77,7 +81,7 @@ def busy_clock(passed: FloatArray, begin: int, seconds: float) -> float:
 
 @inner
 def expect_news(rhythm: FloatArray, since: float, now: float, hazard: float, rate: float) -> None:
-    """Adds the documents expected of a list without a rhythm, of those hours from which they still stand there.
+    """Adds the documents expected of a list without a rhythm, to those hours from which they are still there.
 
     `rhythm` has a row for each hour of the week: documents, and expected documents.
     """
@@ -93,7 +97,8 @@ def expect_news(rhythm: FloatArray, since: float, now: float, hazard: float, rat
 
 @inner
 def spread_news(rhythm: FloatArray, passed: FloatArray, since: float, now: float, hazard: float) -> None:
-    """Adds a document that appeared in this time, more of it to busy hours and to those not long ago.
+    """Adds a document that appeared at some time between `since` and `now`: more of it to busy hours and to recent
+    ones.
 
     `passed` holds the time by the rhythm up to each hour of the week.
     """
@@ -114,7 +119,7 @@ def spread_news(rhythm: FloatArray, passed: FloatArray, since: float, now: float
 
 @compiled
 def find_rhythm(rhythm: FloatArray, passed: FloatArray) -> None:
-    """Works out the time by the rhythm up to each hour of the week; see `rhythm_of`."""
+    """Computes the time by the rhythm up to each hour of the week; see `rhythm_of`."""
     seen, expected = np.zeros(24), np.zeros(24)
     total, total_expected = 0.0, 0.0
     for hour in range(HOURS):

@@ -1,8 +1,9 @@
-"""Simulate recrawl cycles on a change log, page by page: the measure of every policy and the reference for faster ways.
+"""Simulates recrawl cycles on a change log, page by page: the measure of every policy, and the reference for faster
+simulations.
 
-Warm-up: every page is visited in the first cycles. Then in each cycle all pages are scored, the top k visited, and the
-histories of those pages alone go on (GP4C, "Fitness"). Where documents appear on pages, it also tells which the visits
-reveal, and how soon.
+Warm-up: every page is visited in each of the first cycles. Then in each cycle all pages are scored, the top k are
+visited, and only the histories of those pages go on (GP4C, "Fitness"). If documents appear on pages, the simulation
+also tells which of them the visits reveal, and how soon.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,15 +23,17 @@ from forager.recrawl.terminals import EMPTY, WATCHED, PageStates, hour_of
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Documents that appeared after the warm-up and how soon they were found."""
+    """Documents that appeared after the warm-up, and how soon they were found."""
 
     documents: int
     delays: FloatArray
-    """Of those found while young: cycles from the first possible sighting to the visit."""
+    """For those found while young: cycles from the first possible sighting to the visit."""
     young: float
     """Cycles after which a document is no news any more."""
     by_page: FloatArray = field(default_factory=lambda: np.empty(0))
-    """What each page contributes to `worth` by the documents that it is the first to show; their mean is `worth`."""
+    """What each page contributes to `worth` by the documents that it is the first to show; the mean of these is
+    `worth`.
+    """
 
     @property
     def coverage(self) -> float:
@@ -38,7 +41,7 @@ class Discovery:
 
     @property
     def delay_mean(self) -> float:
-        """nan if none was found, as for the median."""
+        """nan if none was found, like the median."""
         return float(self.delays.mean()) if len(self.delays) else np.nan
 
     @property
@@ -64,9 +67,9 @@ def discovery_of(documents: ShownDocuments, watch: Watch, warmup: int, young: fl
 
 
 class Greedy:
-    """Knows what every page shows: the page with the most documents not found yet first, then the next; and so on.
+    """Knows what every page shows: takes the page with the most documents not found yet, then the next, and so on.
 
-    Ties: the lower row. The oracle of discovery; greedy, so not quite the best possible.
+    Ties go to the lower row. This is the oracle of discovery; being greedy, it is not quite the best possible.
     """
 
     def choose(self, watch: Watch, cycle: int, k: int) -> IntArray:
@@ -82,7 +85,7 @@ class Greedy:
         return np.array(taken, dtype=np.int64)
 
     def scores(self, states: PageStates) -> FloatArray:
-        """Any order; simulations ask `choose` instead."""
+        """Any order; simulations call `choose` instead."""
         return states.t
 
 
@@ -95,7 +98,7 @@ class Curves:
     freshness: FloatArray
     """Share of copies that are current after the cycle's visits."""
     age: FloatArray
-    """Mean cycles since the copies went out of date, after the visits."""
+    """Mean number of cycles since the copies went out of date, after the visits."""
     top: FloatArray
     """ChangeRate and NDCG of the best 1/5, 2/5 … 5/5 of the schedule, `[cycle, figure, part]`."""
     discovery: Discovery | None = None
@@ -104,7 +107,7 @@ class Curves:
 
 
 class Oracle:
-    """Knows what changed: pages out of date first, among them those whose next copy will stay current longest."""
+    """Knows what changed: pages out of date come first, and among them those whose next copy will stay current longest."""
 
     def __init__(self, log: ChangeLog) -> None:
         self.next_change = log.next_change()
@@ -117,13 +120,13 @@ class Oracle:
 
 
 def clock_of(log: ChangeLog) -> tuple[float, float]:
-    """Cycles in a day, and how many were over in its week when the log begins; unknown starts count as 0."""
+    """Cycles in a day, and how many had passed in its week when the log begins; 0 if its start is unknown."""
     day = 86_400.0 / log.cycle
     return day, 0.0 if np.isnan(log.start) else log.start / log.cycle % (7.0 * day)
 
 
 def clock_table(log: ChangeLog, rhythm: Rhythm) -> FloatArray:
-    """For kernels, of every cycle: the hour of the day, and the busy time that has passed."""
+    """For kernels, for every cycle: the hour of the day, and the busy time that has passed."""
     day, phase = clock_of(log)
     cycles = np.arange(float(log.cycles))
     hours = np.array([hour_of(cycle, day, phase) for cycle in range(log.cycles)])
@@ -138,7 +141,7 @@ def downloads(pages: int, k: float) -> int:
 def simulate(
     log: ChangeLog, score: ScoreFunction, settings: RecrawlSettings = DEFAULTS, *, young: float = 24.0
 ) -> Curves:
-    """Run the policy over the log; rows of the log are the fixed order that breaks ties."""
+    """Runs the policy over the log; the rows of the log are the fixed order that breaks ties."""
     pages, warmup, k = log.pages, min(settings.warmup, log.cycles), downloads(log.pages, settings.k)
     following = log.next_change()
     outdated_at = np.zeros(pages)
@@ -189,7 +192,9 @@ def simulate(
 
 @compiled
 def best_pages(scores: FloatArray, last: FloatArray, k: int) -> IntArray:
-    """The rows of the k highest scores, best first; ties: longer unvisited, then lower row. −inf is never taken."""
+    """The rows of the k highest scores, best first. Ties go to the page unvisited longest, then to the lower row. −inf
+    is never taken.
+    """
     k = min(k, len(scores))
     if k == 0:
         return np.empty(0, dtype=np.int64)

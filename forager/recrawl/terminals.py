@@ -1,7 +1,8 @@
-"""What is known of many pages as columns, and the terminals a score function can read from them (see `gp.machine`).
+"""What is known of many pages as columns, and the terminals that a score function can read from them (see
+`gp.machine`).
 
-A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores.
-All times are counted in cycles, whole or not. Among the terminals are the estimators that GP4C uses for how likely a page
+A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores. All times
+are counted in cycles, whole or not. The terminals include the estimators that GP4C uses for the probability that a page
 has changed: CG (Cho & Garcia-Molina) and NAD SAD AAD GAD (Tan & Mitra), from running sums.
 """
 
@@ -14,7 +15,7 @@ from forager.recrawl.rhythm import Rhythm, passed
 
 
 def observed_rate(X: FloatArray, T: FloatArray, prior: float, hope: float = 1.0) -> FloatArray:
-    """λ = (X + a) / (T + b) from the *time* observed: the rate the index of Azar et al. wants.
+    """λ = (X + a) / (T + b) from the *time* observed: the rate that the index of Azar et al. needs.
 
     The prior is `prior` changes (a) in a time `hope` (b).
     """
@@ -29,7 +30,7 @@ def index_gain(rate: FloatArray, t: FloatArray) -> FloatArray:
 
 EMPTY: FloatArray = np.empty(0)
 PRIOR = 0.5
-"""Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`, and of documents in `pace`; ours."""
+"""The prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`, and of documents in `pace`; ours."""
 
 
 def _empty() -> FloatArray:
@@ -38,7 +39,7 @@ def _empty() -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageStates:
-    """Columns of one length; those that nobody reads may be left empty."""
+    """Columns of one length; columns that nobody reads may be left empty."""
 
     now: float
     last: FloatArray
@@ -55,7 +56,7 @@ class PageStates:
     last_change: FloatArray = field(default_factory=_empty)
     """The last visit that saw a change; the first visit if none did."""
     documents: FloatArray = field(default_factory=_empty)
-    """New documents brought so far; not what the first visit found, which had gathered for nobody knows how long."""
+    """New documents brought so far, without those of the first visit, which may have gathered for any time."""
     interval: FloatArray = field(default_factory=_empty)
     """The revisit interval of the adaptive rule."""
     rate: FloatArray = field(default_factory=_empty)
@@ -65,19 +66,19 @@ class PageStates:
     news: FloatArray = field(default_factory=_empty)
     """News per busy cycle: documents that appear on a list, texts that appear on any other page."""
     hazard: FloatArray = field(default_factory=_empty)
-    """How fast they leave the page, per cycle."""
+    """How fast documents leave the page, per cycle."""
     elsewhere: FloatArray = field(default_factory=_empty)
-    """On how many other lists a document of this one is found too."""
+    """On how many other lists a document of this page is found too."""
     length: FloatArray = field(default_factory=_empty)
-    """Documents that it shows at a time."""
+    """How many documents it shows at a time."""
     hub: FloatArray = field(default_factory=_empty)
     """1 for lists of links, 0 for other pages."""
     inlinks: FloatArray = field(default_factory=_empty)
     """How many known pages link here."""
     day: float = 1.0
-    """Cycles in a day, for the time of day …"""
+    """Cycles in a day, for the time of day."""
     phase: float = 0.0
-    """… and how many of them were over when the week began in which time was 0."""
+    """How many cycles of the week had passed at time 0."""
     rhythm: Rhythm = ()
     """How busy each hour of the week is, for the busy time since the last visit; empty: all alike."""
 
@@ -127,7 +128,7 @@ class PageStates:
 
 
 def hour_of(now: float, day: float, phase: float) -> float:
-    """The hour of the day, 0 to 24, when a day has `day` cycles of which `phase` were over at 0."""
+    """The hour of the day, 0 to 24; a day has `day` cycles, of which `phase` had passed at time 0."""
     return ((now + phase) / day) % 1.0 * 24.0
 
 

@@ -1,4 +1,4 @@
-"""The latest visits, as many as memory is given: what a score function is learned from while the crawl runs."""
+"""The latest visits, as many as there is memory for: what a score function is learned from during the crawl."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from forager.recrawl.poisson import SIZE
 MOST = 500_000
 """Visits remembered; 21 bytes each. Ours."""
 CYCLES = 500
-"""Cycles learned from, the latest: five days of quarter hours. Ours."""
+"""Number of latest cycles that are learned from: five days of quarter hours. Ours."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Visits:
     when: FloatArray
     changed: BoolArray
     brought: Int32Array
-    """New documents that each visit revealed; none for the first of a page, which finds a backlog."""
+    """New documents that each visit revealed; none for the first visit of a page, which finds a backlog."""
 
     def __len__(self) -> int:
         return len(self.page)
@@ -41,7 +41,7 @@ class Visits:
 
 
 class VisitLog:
-    """Remembers visits; the oldest half is forgotten when they are too many."""
+    """Remembers visits; when there are too many, the oldest half is forgotten."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
@@ -73,7 +73,9 @@ class VisitLog:
         return Visits(*(np.array(rows[name]) for name in ("page", "when", "changed", "brought")))
 
     def make_room(self, pages: int, visits: int) -> None:
-        """Have room for page numbers below `pages` and so many more visits; of too many the oldest half is forgotten."""
+        """Makes room for page numbers below `pages` and this many more visits; if they are too many, forgets the oldest
+        half.
+        """
         if pages > len(self._latest):
             more = max(pages, 2 * len(self._latest)) - len(self._latest)
             self._latest = np.concatenate([self._latest, np.full(more, -1, dtype=np.int64)])
@@ -90,15 +92,16 @@ class VisitLog:
         _log_all(self.log, pages, when, changed)
 
     def credit(self, page: int) -> None:
-        """The last visit of a page turned out to have revealed a new document."""
+        """Adds a new document to the last visit of a page."""
         if page < len(self._latest):
             log_credit(self.log, page)
 
     def credit_past(self, documents: Iterable[tuple[int, int, float, float]]) -> None:
-        """Credit visits of the past, as `credit` did then. Of each document: its page, the page on which a link to it was met
-        (-1: none), when that was, and when the document was fetched.
+        """Credits visits of the past as `credit` would have done then. For each document: its page, the page on which a
+        link to it was found (-1: none), when that was, and when the document was fetched.
 
-        What a page showed on a later visit it revealed itself; what the first visit of another page met is its backlog.
+        A page that was visited before revealed its document itself. A link found on the first visit of another page is
+        backlog.
         """
         visits = self.visits
         order = np.lexsort((visits.when, visits.page))
@@ -124,12 +127,13 @@ def _log_all(log: Log, pages: IntArray, when: FloatArray, changed: BoolArray) ->
 
 
 def change_log(visits: Visits, lists: IntArray, cycle: float, rng: np.random.Generator) -> tuple[ChangeLog, float]:
-    """The change log of the latest cycles, and the mean share of its pages visited in a cycle; `lists` are pages.
+    """The change log of the latest cycles, and the mean share of its pages that were visited in a cycle; `lists` are
+    page numbers.
 
-    What a visit found happened at some time since the visit before, nobody knows when: somewhere between, by chance. To
-    place it at the visit would favour whoever visits at the very same times. Documents are told of only if most were on
-    lists, which go on showing them: of single texts, nobody knows how many came and went between two visits. Only pages
-    seen at least twice are in it: one visit tells nothing of changes.
+    What a visit found happened at an unknown time since the visit before, so a random time is drawn. Placing it at the
+    visit would favour policies that visit at the same times. The log has documents only if most were on lists, which go
+    on showing them; of texts it is unknown how many came and went between two visits. It has only pages seen at least
+    twice, because one visit tells nothing of changes.
     """
     first = max(float(visits.when.min(initial=np.inf)), float(visits.when.max(initial=-np.inf)) - CYCLES * cycle)
     late = visits.at(visits.when >= first)
@@ -146,7 +150,7 @@ def change_log(visits: Visits, lists: IntArray, cycle: float, rng: np.random.Gen
     since[repeated] = cycles[repeated - 1]
 
     def some_time(rows: IntArray) -> IntArray:
-        """A cycle after the visit before each of these, up to the visit itself."""
+        """A random cycle after the visit before each of these visits, up to the visit itself."""
         gap = cycles[rows] - since[rows]
         return np.asarray(cycles[rows] - np.floor(rng.random(len(rows)) * gap).astype(np.int64))
 

@@ -1,6 +1,6 @@
 """Replays a tape in simulated time, with the same fleet, agent and expectations as live, at the speed of kernels.
 
-Invariant: only the tape, the settings and the seed decide the result; time is simulated, and nothing waits.
+Invariant: the tape, the settings and the seed alone decide the result; time is simulated, and nothing waits.
 
 replay           one replay: fleet and recrawl side, one download after the other (Alg 9); its start pages
 player           prepares the input of the loop and distributes its results

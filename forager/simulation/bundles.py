@@ -1,7 +1,7 @@
 """Input and output of the replay loop: arrays grouped by owner, the changing state, the fixed rules, and the records.
 
 `LoopState` holds what changes while the loop runs, `LoopRules` what stays fixed. Python sees both as plain objects, a
-kernel as the single row of a table. The records say what happened; account and journal read them.
+kernel sees each as a table with a single row. The records say what happened; account and journal read them.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from forager.kernel import inner
 
 @dataclass(slots=True)
 class LoopState:
-    """State of a replay. Fields marked with an owner are copied from it before the kernel runs, and back afterwards."""
+    """The state of a replay. Fields with an owner are copied from it before the kernel runs, and back afterwards."""
 
     now: float = 0.0  # owner: the clock
     until: float = 0.0
@@ -64,7 +64,7 @@ class LoopState:
 
 @dataclass(frozen=True, slots=True)
 class LoopRules:
-    """The settings that the loop needs beside those of foragers, under the same names."""
+    """The settings that the loop needs besides those of foragers, under the same names."""
 
     usual: float
     explore: float
@@ -123,15 +123,15 @@ Records = RowArray
 
 
 class PlainRecord(Protocol):
-    """A download, the judgement of a document, or the birth or death of a forager."""
+    """A download, the judgement of a document, or the birth or deletion of a forager."""
 
     at: float
     what: int
-    by: int  # a forager, or -1 for the recrawl side; of a birth the child
-    step: int  # of this forager
-    page: int  # of a birth the parent
+    by: int  # a forager, or -1 for the recrawl side; for a birth the child
+    step: int  # the step of this forager
+    page: int  # for a birth the parent
     version: int  # -1: not recorded at that time
-    amount: float  # what a forager earned for it; of a death its score
+    amount: float  # what a forager earned for it; for a deletion its score
 
 
 _TYPES = {float: np.float64, int: np.int64}
@@ -159,7 +159,7 @@ def write_document(
 
 @inner
 def write_change(at: LoopState, books: Books, what: int, who: int, parent: int, score: float) -> None:
-    """Records the birth or death of a forager."""
+    """Records the birth or deletion of a forager."""
     record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.page, record.version = at.now, what, who, parent, -1
     record.amount = score

@@ -57,8 +57,9 @@ class FleetRow:
         return float(np.std(known, ddof=1)) if len(known) > 1 else float("nan")
 
     def curve(self, figure: str) -> tuple[list[float], list[float]]:
-        """Hours since the start, and `freshness` or `efficiency`: accepted documents per download in windows of three
-        hours."""
+        """Hours since the start, and `freshness` or `efficiency`: accepted documents per download, in windows of three
+        hours.
+        """
         samples = [played.samples for played in self.repeats]
         length = min(map(len, samples))
         start = samples[0][0].at - 3600 if length else 0.0

@@ -112,14 +112,14 @@ class Player:
 def play_job(job: Job) -> Played:
     """Runs one job in this process."""
     played = Player()(job)
-    assert played is not None  # cannot be stopped
+    assert played is not None  # it cannot be stopped
     return played
 
 
 def play_all(
     jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None
 ) -> list[Played]:
-    """Runs all jobs, by default on all cores; returns results in order, and calls `done` with the number of finished
+    """Runs all jobs, by default on all cores, and returns results in order; calls `done` with the number of finished
     jobs.
 
     Ctrl-C or an error ends it without waiting for running jobs.
@@ -129,10 +129,10 @@ def play_all(
 
 
 class Crew(Generic[Task, Done]):
-    """A pool of processes that do tasks. Each process calls `make` once to get its worker. A crew of one uses this
-    process.
+    """A pool of processes for tasks. Each process calls `make` once to get its worker. A crew of one uses this process.
 
-    The processes are joined to this one only by pipes: they end when it ends, in any way, and leave nothing behind.
+    Pipes are the only connection to the processes: they end when this process ends, in any way, and leave nothing
+    behind.
     """
 
     def __init__(self, size: int, make: Callable[[], Work[Task, Done]]) -> None:
@@ -170,7 +170,7 @@ class Crew(Generic[Task, Done]):
         stopped: Stopped | None = None,
         done: Callable[[int], None] = lambda count: None,
     ) -> list[Done | None]:
-        """Results of all tasks in order, None if stopped before; calls `done` with the number of finished tasks."""
+        """Results of all tasks in order, None if stopped earlier; calls `done` with the number of finished tasks."""
         found: dict[int, Done] = {}
         for place, one in self.work(tasks, stopped):
             found[place] = one
@@ -231,7 +231,7 @@ def _dismiss(members: list[_Member]) -> None:
 
 
 def _serve(make: Callable[[], Work[Any, Any]], pipe: Connection) -> None:
-    """Body of a crew process; only the parent handles Ctrl-C, and it ends the others."""
+    """Body of a crew process. Only the parent handles Ctrl-C, and it ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     work: Work[Any, Any] | None = None
@@ -243,7 +243,7 @@ def _serve(make: Callable[[], Work[Any, Any]], pipe: Connection) -> None:
         try:
             work = work or make()
             told = pickle.dumps(work(task, None))
-        except Exception as error:  # noqa: BLE001 - raised again by whoever gave the task
+        except Exception as error:  # noqa: BLE001 - the parent raises it again
             error.add_note(traceback.format_exc())
             told = _packed(error)
         pipe.send_bytes(told)

@@ -1,7 +1,7 @@
 """The main loop of a replay as one kernel: fleet and recrawl side in turn, download after download.
 
-A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.refill`, each with
-a lookup on the tape in between. The loop runs until something must be done that kernels cannot do, and returns what.
+A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.refill`, each with a
+lookup on the tape in between. The loop runs until something is due that kernels cannot do, and returns the reason.
 """
 
 import numpy as np
@@ -38,7 +38,8 @@ from forager.terms import NOBODY
 @inner
 def span_of(tape: TapeColumns, version: int, now: float, room: IntArray) -> tuple[int, int]:
     """Start and end of the links that a version shows now: in `room` on a tape where links wait for their pages,
-    otherwise in the links of the tape."""
+    otherwise among the links of the tape.
+    """
     if version < 0 or tape.gone[version]:
         return 0, 0
     begin, end = tape.link_start[tape.link_set[version]], tape.link_start[tape.link_set[version] + 1]
@@ -49,7 +50,7 @@ def span_of(tape: TapeColumns, version: int, now: float, room: IntArray) -> tupl
 
 @inner
 def is_there(tape: TapeColumns, version: int) -> bool:
-    """Whether this is a recorded version that does not say the page is gone."""
+    """Whether this is a recorded version that does not say that the page is gone."""
     return version >= 0 and not tape.gone[version]
 
 
@@ -103,7 +104,7 @@ def read_off(
     first: bool,
     again: bool,
 ) -> int:
-    """Puts the young documents on a page that nobody has read, or with `again` all young ones, into `books.shown`.
+    """Puts the unread young documents on a page, or with `again` all young ones, into `books.shown`.
 
     Returns their number; they count as visited from now on.
     """
@@ -114,7 +115,7 @@ def read_off(
     for url in tape.shown[begin:end]:
         if (first or again or tape.held[url] < 0) and tape.appears[
             url
-        ] <= at.now:  # documents read before teach nothing
+        ] <= at.now:  # documents read before teach nothing new
             books.shown[count] = url
             count += 1
     shown = books.shown[:count]
@@ -123,7 +124,7 @@ def read_off(
     for url in shown:
         new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
         if (new or again) and tape.published[tape.begin[url]] >= at.now - rules.max_age:
-            books.shown[count] = url  # never overwrites those still to be checked
+            books.shown[count] = url  # this never overwrites one that is still to be checked
             count += 1
     return count
 
@@ -169,8 +170,9 @@ def _send_for(
     at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, slot: int, looked: int,
     page: int, version: int, first: bool, links: IntArray,
 ) -> tuple[int, int]:  # fmt: skip
-    """A document that the recrawl side found by a look at a page is judged, if it is young; whether it is new, and whether
-    it pays the page that was looked at."""
+    """Judges a document that a look of the recrawl side found, if it is young; returns whether it is new, and whether
+    it earns for the page that was visited.
+    """
     revealer = mind.table[page].revealer if first else page
     seen = document_of(tape, books, page, version)
     became = send_for(rules, mind, fleet, slot, looked, seen, revealer, links, at.now)
@@ -185,7 +187,7 @@ def look(
     at: LoopState, loop: LoopRules, rules: ForagerRules, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
 ) -> int:  # fmt: skip
-    """A turn of the recrawl side."""
+    """Makes a turn of the recrawl side."""
     turn: Turn = side.turn[0]
     if at.now >= turn.ends:
         if loop.tells:
@@ -242,7 +244,7 @@ def _send(
     at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
     first: bool, links: IntArray,
 ) -> None:  # fmt: skip
-    """The forager whose turn it is sends a page version, if it is a document."""
+    """Sends a page version of the forager whose turn it is, if it is a document."""
     me: Walker = fleet.walkers[at.slot]
     revealer = mind.table[page].revealer if first else page
     became = send(rules, mind, fleet, at.slot, document_of(tape, books, page, version), revealer, links, at.now)
@@ -256,7 +258,7 @@ def _send_shown(
     at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
     first: bool, links: IntArray,
 ) -> None:  # fmt: skip
-    """The forager sends the documents read off a page; in the paper's mode also those that others have read."""
+    """Sends the documents that the forager read off a page; in the paper's mode also those that others have read."""
     for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, rules.all_links)]:
         copy = tape.begin[shown]
         if tape.state[copy] >= 0:
@@ -270,7 +272,7 @@ def step(
     at: LoopState, loop: LoopRules, rules: ForagerRules, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
 ) -> int:  # fmt: skip
-    """A step of the forager whose turn it is; returns the number of downloads."""
+    """Makes a step of the forager whose turn it is; returns the number of downloads."""
     slot, pace = at.slot, mind.pace[0]
     me: Walker = fleet.walkers[slot]
     url, worth = choose(rules, mind, fleet, slot, at.now)
@@ -310,7 +312,7 @@ def step(
 
 
 def recrawl_is_behind(spent: float, fleet_spent: float, share: float) -> bool:
-    """Whether the recrawl side, which should make this share of all downloads, is further behind than the fleet."""
+    """Whether the recrawl side, whose share of all downloads this is, is further behind its share than the fleet."""
     return spent * (1 - share) < fleet_spent * share or share >= 1
 
 
@@ -320,7 +322,7 @@ behind = compiled(recrawl_is_behind)
 
 @inner
 def _lacks_room(at: LoopState, loop: LoopRules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
-    """Whether buffers may not suffice for a step of the forager whose turn it is."""
+    """Whether the buffers may be too small for a step of the forager whose turn it is."""
     me: Walker = fleet.walkers[at.slot]
     if loop.watches and side.turn[0].pooled and room_in(side.pool) < loop.widest:
         return True
@@ -335,7 +337,7 @@ def _lacks_room(at: LoopState, loop: LoopRules, mind: Mind, side: Choices, books
 
 @inner
 def _manage(at: LoopState, loop: LoopRules, rules: ForagerRules, books: Books, fleet: FleetState) -> None:
-    """The forager whose turn has ended multiplies or is deleted (Alg 8)."""
+    """Multiplies or deletes the forager whose turn has ended (Alg 8)."""
     parent = fleet.walkers[at.slot].id
     gone, child = manage(rules, fleet, at.slot, at.now)
     at.slot = -1
@@ -352,7 +354,7 @@ def _forage(
 ) -> int:  # fmt: skip
     """Runs steps of the foragers until one downloads something.
 
-    They take turns, each has its time slice, and a step once begun is finished (Alg 9).
+    They take turns, each for its time slice; a step that has begun is finished (Alg 9).
     """
     tally: Tally = fleet.tally[0]
     while at.idle < tally.alive:
@@ -384,7 +386,7 @@ def _forage(
         if downloads:
             return DONE
     at.idle = 0
-    if not loop.watches:  # the recrawl side would otherwise count this rest
+    if not loop.watches:  # otherwise the recrawl side counts this rest
         mind.pace[0].rests += at.rest / tape.seconds
     at.fleet_rests = at.now + at.rest
     at.rest = min(2 * at.rest, loop.longest_rest)
@@ -400,7 +402,7 @@ def play_on(
     at, loop, rule = course[0], loop_rules[0], rules[0]
     while at.now < at.until:
         recrawl, ended = behind(at.recrawl_spent, at.fleet_spent, loop.share), NOTHING
-        for _ in range(2):  # a side that rests, or finds nothing worth it, leaves its turn to the other
+        for _ in range(2):  # a side that rests, or finds nothing worth a download, leaves its turn to the other
             if ended == NOTHING and at.now >= (at.recrawl_rests if recrawl else at.fleet_rests):
                 if recrawl:
                     ended = look(at, loop, rule, tape, mind, side, books, fleet)

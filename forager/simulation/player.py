@@ -75,7 +75,7 @@ def shared_for(tape: Tape, foragers: ForagerSettings) -> Shared:
 
 
 def _marks(tape: Tape) -> tuple[IntArray, ByteArray]:
-    """The pages that may be asked for, and the marks of their addresses; of the links to them nothing more is known."""
+    """The pages that may be requested, and the marks of their addresses. Anchors and places of links are unknown here."""
     pages = np.arange(tape.pages)
     if tape.identity == "link":
         pages = np.flatnonzero(tape.url_kind != KINDS.index(Kind.ARTICLE))
@@ -122,7 +122,9 @@ class Patrol:
         tells: bool,
         suggests: bool,
     ) -> None:
-        """`tells`: whether the loop must return when a cycle ends; `suggests`: whether it must when a forager is born."""
+        """`tells`: whether the loop must return when a cycle ends; `suggests`: whether it must return when a forager is
+        born.
+        """
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
         self.thrift, self.agent, self.luck = thrift, agent, luck
         pages, columns = world.tape.pages, world.columns

@@ -1,8 +1,8 @@
 """One replay: a fleet and the recrawl side on a tape, one download after the other on one clock (Alg 9).
 
 Every download takes the same time, so a budget of downloads per hour fixes the pace. While both sides have something
-worth a download, the side further behind its share goes first. Either side may use what the other leaves, and if
-neither wants a download, time passes.
+worth a download, the side further behind its share goes first. Either side may use what the other leaves; if neither
+wants a download, time passes.
 """
 
 from collections.abc import Callable
@@ -96,7 +96,7 @@ class Replay:
             only=columns.is_list if self.world.reads_off else EVERYWHERE,
         )
         log = self.shared.visits.log
-        self.topic: None = None  # a tape has no texts, so that every topic counts
+        self.topic: None = None  # a tape has no texts, so every topic counts
         self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [])
         judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
         self.account = ReplayAccount(
@@ -116,7 +116,7 @@ class Replay:
         """For each page, the version whose links are in the link graph."""
         self.agent.start(seeds, self.clock.time, plan.kinds, _seen_first(tape, foragers.weblog.start_size))
         self._tell = tell or _nobody
-        self.shared.reveal = None  # the loop itself passes links on; without cycles, memory is free for the next replay
+        self.shared.reveal = None  # breaks a cycle of references: memory is free for the next replay
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
                               self._luck, self.share, tells=tell is not None, suggests=self.ordering is not None)  # fmt: skip
@@ -160,7 +160,7 @@ class Replay:
                 self._telling.managed(happened)
 
     def _mind_graph(self, ordering: Ordering) -> float:
-        """Tells the loop when to return for new scores of the link graph: at how many new links, and at what time."""
+        """Tells the loop when to return for new scores of the link graph: after how many new links, and at what time."""
         course = self.course
         course.waiting, course.most_waiting, course.renew_at = (
             ordering.waiting,
@@ -221,8 +221,9 @@ Ids = IntArray
 
 
 def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
-    """The seeds of the recorded crawl. If they are unknown, one page of each site, and what it does not reach; on a tape
-    without links, all pages that exist at the start."""
+    """The seeds of the recorded crawl. If they are unknown: one page of each site, and one for each part of it that
+    cannot be reached from there; on a tape without links, all pages that exist at the start.
+    """
     if tape.seeds:
         return tuple(map(UrlId, tape.seeds))
     count, shown = np.diff(tape.version_start), _downloadable(tape)
@@ -256,7 +257,7 @@ def _by_links(tape: Tape, pages: Ids) -> Ids:
 
 
 class _Paths:
-    """Which pages can be reached over all links that were ever on pages."""
+    """Which pages can be reached over all links that pages ever had."""
 
     def __init__(self, tape: Tape) -> None:
         self._begin, self._link_set = np.asarray(tape.version_start), np.asarray(tape.link_set)
@@ -266,6 +267,6 @@ class _Paths:
         self._waiting = np.empty(tape.pages, np.int64)
 
     def follow(self, pages: Ids) -> None:
-        """Marks these pages, and all that they lead to, as reached."""
+        """Marks these pages, and everything that can be reached from them."""
         columns = self._begin, self._link_set, self._link_start, self._links
         reach(pages, *columns, self.reached, self._read, self._waiting)

@@ -22,10 +22,10 @@ SAMPLE = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ReplayFigures:
-    """The headline figures of one replay.
+    """The main figures of one replay.
 
-    Counts cover the whole replay; documents that appeared during the warm-up, and freshness and age during it, do not
-    count.
+    Counts cover the whole replay. Documents that appeared during the warm-up do not count, nor do freshness and age
+    during it.
     """
 
     efficiency: Efficiency
@@ -79,7 +79,7 @@ class CopyColumns(NamedTuple):
 @inner
 def _enter_one(record: PlainRecord, copies: CopyColumns, updates: bool) -> None:
     """Counts one record."""
-    if record.what < VISIT:  # a birth or a death
+    if record.what < VISIT:  # a birth or a deletion
         return
     recrawl = record.by == NOBODY
     if record.what == VISIT:

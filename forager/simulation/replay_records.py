@@ -1,4 +1,4 @@
-"""The journal of a replay, as far as a tape knows the events, and a store-like view of its pages for the dashboard.
+"""The journal of a replay, as far as a tape knows the events, and its pages in the form of a store, for the dashboard.
 
 A tape has neither titles nor texts. The versions are those that had appeared by the current time.
 """
@@ -24,7 +24,7 @@ OUTCOMES = tuple(Outcome)
 
 
 class ReplayRecords:
-    """A reader of the journal that answers like a store; takes about 20 bytes per download."""
+    """Reads the journal and answers like a store; takes about 20 bytes per download."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -161,8 +161,9 @@ class Telling:
             tell(Born(record.born, record.id, record.kind.value, NOBODY))
 
     def happened(self, records: Records) -> None:
-        """Writes the events of records: downloads, births and deaths, and for each step its reinforcements, then its
-        stories."""
+        """Writes the events of records: downloads, births and deletions, and for each step its reinforcements, then its
+        stories.
+        """
         waiting: list[Told] = []
         step = None
         for at, what, by, own, page, version, amount in records.tolist():
@@ -185,7 +186,7 @@ class Telling:
         self._tell_all(waiting)
 
     def managed(self, happened: Sequence[population.Multiplied | population.Removal]) -> None:
-        """Writes births and deaths that were no part of the loop."""
+        """Writes births and deletions that happened outside the loop."""
         for one in happened:
             if isinstance(one, population.Removal):
                 self.tell(Deleted(one.at, one.forager, one.score))

@@ -26,15 +26,17 @@ class StoreSettings:
     """How crawl.db is written and checked."""
 
     power_safe: bool = False
-    """Whether acknowledged data survives power loss too (one disk flush per batch), not only kill -9; ours."""
+    """Whether stored data survives power loss too, not only kill -9, at the cost of one disk flush per batch; ours."""
     batch_wait: Duration = 0.0
-    """Seconds a batch waits for more calls before it is written; at 0 it is written as soon as the writer is free, and
-    calls that arrive meanwhile share the next batch; ours."""
+    """Seconds that a batch waits for more calls before it is written. At 0 it is written as soon as the writer is free,
+    and calls that arrive meanwhile share the next batch; ours.
+    """
     batch_rows: Count = 5000
     """Number of rows at which a batch is written without waiting; ours."""
     check_up_to: Size = 100_000_000
-    """Size of crawl.db in bytes up to which it is checked page by page when opened (a quarter of a second); in a larger
-    one only what is read is checked; ours."""
+    """When opened, crawl.db is checked page by page (a quarter of a second) if it is at most this many bytes; of a
+    larger one only what is read is checked; ours.
+    """
 
 
 def own_file(path: str | os.PathLike[str], flags: int) -> int:

@@ -14,11 +14,13 @@ class LiveSettings:
     """What we send to servers, and the limits that keep every answer bounded."""
 
     user_agent: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[ -~]+$")] = "Forager/0.1"
-    """Our user agent: a product name, then a contact, as in `Forager/0.1 (+https://example.org/bot)` (ours)."""
+    """How the crawl introduces itself: a product name, then a contact, as in `Forager/0.1 (+https://example.org/bot)`
+    (ours). A live crawl does not start without a contact.
+    """
     body_limit: Size = 10_000_000
-    """Maximum size of a body in bytes, on the wire and after decompression (ours)."""
+    """Maximum size of a body in bytes, on the wire and after decompression (ours). A page with a longer body fails."""
     total_time: Duration = 30.0
-    """Maximum seconds from the request to the last byte, also for slow drip feeds (ours)."""
+    """Maximum seconds from the request to the last byte, even if bytes keep coming slowly (ours)."""
     connect_time: Duration = 10.0
     """Maximum seconds for DNS, connection and TLS handshake (ours)."""
     header_limit: Size = 16_384
@@ -30,21 +32,24 @@ class LiveSettings:
     keep_alive: Duration = 15.0
     """Seconds that an idle connection is kept for the next request (aiohttp's default)."""
     allow_addresses: tuple[str, ...] = ()
-    """Addresses and networks to allow although they are not public, such as `127.0.0.0/8` or `::1` (ours)."""
+    """Addresses and networks to allow although they are not public, such as `127.0.0.0/8` or `::1` (ours). Needed to
+    crawl a site on your own network.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class PoliteSettings:
-    """Concurrent requests over all hosts."""
+    """How many requests run at the same time, over all hosts."""
 
     concurrent_requests: Count = 64
-    """Maximum number of concurrent requests over all hosts; as many more may wait for hosts that take longer than 2 s,
-    so that others need not wait for these (ours)."""
+    """Maximum number of concurrent requests (ours). As many more may wait for hosts that take longer than 2 s, so that
+    these do not hold up the others.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsSettings:
-    """robots.txt: how long it is kept, and how much of it is read."""
+    """How long robots.txt is kept, and how much of it is read."""
 
     keep: Duration = 86_400.0
     """Maximum seconds to keep a robots.txt (RFC 9309, 2.4)."""
@@ -62,7 +67,7 @@ class RobotsSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetryingSettings:
-    """Retries after trouble that may pass."""
+    """Retries after failures that may pass."""
 
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     """Maximum number of retries after the first attempt (ours)."""
@@ -74,7 +79,7 @@ class RetryingSettings:
 
 @dataclass(frozen=True, slots=True)
 class FollowingSettings:
-    """Redirects."""
+    """How redirects are followed."""
 
     redirects: Annotated[int, Field(ge=0, le=50)] = 10
     """Maximum number of hops (ours; browsers allow 20)."""
@@ -87,13 +92,17 @@ class VisitSettings:
     """When a page is visited again, and what counts as a change."""
 
     revisit_after: Duration = 600.0
-    """One fetch serves all requests for the page within this time; the sweep returns after it. Ours."""
+    """One fetch of a page serves all requests within this time; the sweep returns to it after this time. Ours."""
     retry_after: Duration = 3600.0
     """Time after which a page that failed, is gone or is disallowed is requested again. Ours."""
     change: Change = Change.AUTO
-    """What counts as a change: bytes, text (main text), links (a new link), or auto: links for hubs, text for the rest."""
+    """What counts as a change: `bytes`, `text` (the main text), `links` (a new link), or `auto`: links for lists, text
+    for other pages.
+    """
     keep_text: bool = True
-    """Keep the main text of every version, not only its fingerprints."""
+    """Whether to keep the main text of every version, not only its fingerprints. Without it the database is smaller,
+    but exported stories have no text.
+    """
 
 
 HOUR, DAY = 3600.0, 86400.0
@@ -104,9 +113,9 @@ class ScopeSettings:
     """What belongs to a crawl besides the sites of its seeds."""
 
     allow: tuple[str, ...] = ()
-    """Regular expressions; a URL that contains a match is in scope even on another site."""
+    """Regular expressions: a URL that contains a match belongs to the crawl even on another site."""
     deny: tuple[str, ...] = ()
-    """Regular expressions; a URL that contains a match is never visited."""
+    """Regular expressions: a URL that contains a match is never visited."""
     max_depth: Count = 12
     """Maximum number of clicks from a seed. Ours."""
     max_segments: Count = 12
@@ -114,17 +123,19 @@ class ScopeSettings:
     max_parameters: Count = 6
     """Maximum number of query parameters of a URL; more look like a trap. Ours."""
     max_per_folder: Count = 20_000
-    """Maximum number of known URLs with the same host and folder; beyond it new ones are refused, unless documents were
-    found there. Ours."""
+    """Maximum number of known URLs in one folder of a host. Beyond it new ones are refused, unless documents were found
+    there. Ours.
+    """
     barren_after: Count = 8
-    """Number of different pages visited in one place (a folder, or a path with the same parameters) that neither were
-    nor revealed a new document, after which new links to that place are refused (calendars, facets, visitor numbers).
-    Five times as many where links read like headlines. Ours."""
+    """New links to a place (a folder, or a path with the same parameters) are refused after this many different pages
+    there that neither were nor revealed a new document, as in calendars. Five times as many if links read like
+    headlines. Ours.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class TimetableSettings:
-    """When each host may be asked: delays, back-off and budgets."""
+    """When a host may be requested: delays, back-off and budgets."""
 
     download_delay: Duration = 1.0
     """Minimum seconds between the starts of two visits to a host (ours; the paper's crawls name none)."""
@@ -135,17 +146,17 @@ class TimetableSettings:
     longest_delay: Duration = 60.0
     """Maximum seconds to which latency and back-off may raise the delay; Crawl-delay has its own limit (ours)."""
     longest_wait: Duration = 300.0
-    """Maximum seconds that a visit may be booked ahead; later ones are refused, so that callers do not pile up (ours)."""
+    """Maximum seconds that a visit may be booked ahead; later visits are refused, so that they do not pile up (ours)."""
     longest_block: Duration = DAY
     """Maximum seconds for which a Retry-After is obeyed (ours)."""
     requests_per_hour: Count | None = None
-    """Maximum number of visits to a host that start in any hour; none: no such budget (ours)."""
+    """Maximum number of visits to a host in any hour; none: no limit (ours)."""
     bytes_per_day: Size | None = None
-    """Maximum bytes of bodies from a host in any day; none: no such budget (ours)."""
+    """Maximum bytes of bodies from a host in any day; none: no limit (ours)."""
     largest_body: Size = 10_000_000
-    """Maximum bytes that one visit may bring: the body limit of the web below (ours)."""
+    """Maximum bytes that one visit may bring, for the daily budget: the same as `live.body_limit` (ours)."""
     forget_after: Duration = HOUR
-    """Seconds without a visit after which a host without blocks and spent budgets is forgotten (ours)."""
+    """A host without blocks and spent budgets is forgotten after this many seconds without a visit (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +164,7 @@ class RecordingSettings:
     """The WARC recording of a crawl."""
 
     enabled: bool = True
-    """Whether a crawl writes WARC files (ours)."""
+    """Whether a crawl writes WARC files (ours). `forager import` and `replay --bytes` need them."""
     max_size: Size = 250_000_000
     """File size in bytes at which the next file begins (ours)."""
     max_age: Duration = 6 * 3600.0
