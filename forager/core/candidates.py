@@ -77,7 +77,7 @@ class Candidates:
         known: Callable[[], IntArray] | None = None,
         groups: Callable[[int], IntArray] | None = None,
     ) -> None:
-        """Ranks all pages at most once in `every` seconds.
+        """Ranks all pages at least once in `every` seconds.
 
         `last` returns for each page when it was last requested; that copy serves all requests for `revisit_after`
         seconds. `seeds` come before everything else. `only` limits the pages that may be chosen. `known` returns the

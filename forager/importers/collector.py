@@ -1,7 +1,7 @@
 """Captures as columns, and how they become versions on a tape, with the states of their texts.
 
-A capture says: at this time this URL showed this content (its digest), or was gone. Captures of a page that show the same
-content one after the other are one version, which appeared with the first of them.
+A capture says that at this time this URL showed this content (its digest), or was gone. Captures of a page in
+succession that show the same content are one version, which appeared with the first of them.
 """
 
 from array import array
@@ -25,7 +25,7 @@ from forager.tape.tape import Tape
 from forager.terms import Dated, DateSource, Kind, Url
 
 REPLACED = "\ufffd"
-"""Stands where the bytes were no UTF-8."""
+"""Replaces bytes that are not UTF-8."""
 _SKIP, _BAD, _RULES = -1, -2, -3
 """Instead of a page number: another scheme; no URL at all; a robots.txt."""
 
@@ -54,7 +54,7 @@ class Captures:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a tape keeps of a page; read once, though the page may show it again later."""
+    """What a tape keeps of a page; read once, even if the page shows it again later."""
 
     digest: int
     text_print: int
@@ -66,7 +66,7 @@ class PageFacts:
     def add_to(
         self, builder: TapeBuilder, mentions: list[tuple[int, float]], url: Url, at: float, seconds: float
     ) -> None:
-        """The page showed this from then on; the request took so many seconds."""
+        """Adds the page as it was from this time on; the request took this many seconds."""
         if self.published is not None and self.published.source is DateSource.TEXT:
             mentions.append((builder.number(url), at))
         builder.add(
@@ -83,12 +83,12 @@ class PageFacts:
 
 
 def is_robots(url: str) -> bool:
-    """The rules of a site are no page of it."""
+    """Whether a URL is a robots.txt, which is no page of its site."""
     return url.endswith("/robots.txt") and url.count("/") == 3
 
 
 class Spellings:
-    """Counts the addresses that are spelled otherwise than the first one of the same page."""
+    """Counts the addresses that are spelled differently from the first one of the same page."""
 
     def __init__(self, tally: ImportTally) -> None:
         self._tally, self._first = tally, array("q")
@@ -104,7 +104,7 @@ class Spellings:
 
 
 class Collector:
-    """Takes captures, of any source and in any order, and gives the tape."""
+    """Takes captures of any source, in any order, and makes the tape."""
 
     def __init__(self, origin: str) -> None:
         self.builder = TapeBuilder(origin)
@@ -118,7 +118,7 @@ class Collector:
         return f"<Collector {self.builder!r}>"
 
     def take(self, captures: Captures) -> None:
-        """Add the sound ones, count the others."""
+        """Adds the sound captures and counts the others."""
         if not len(captures):
             return
         page = self._pages(captures)
@@ -138,7 +138,9 @@ class Collector:
         )
 
     def tape(self, identity: str | None, *, merge: bool = True) -> Tape:
-        """`identity`: what makes a document new; None: the captures tell. Not `merge`: every capture is a version."""
+        """The tape. `identity`: what makes a document new; None: the captures decide. Not `merge`: every capture is a
+        version.
+        """
         plain = self.builder.finish(merge_repeats=merge, states=self.text_states.finish())
         return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
@@ -172,9 +174,9 @@ class Collector:
 
 
 BATCH = 1024
-"""Texts whose states are worked out in one product."""
+"""Texts whose states are computed in one product."""
 TEXTS_PER_CLUSTER = 10
-"""So many texts for each component of a state, and clusters are learned from them; with fewer they would say little."""
+"""Clusters are learned only from at least this many texts for each component of a state."""
 
 
 class TextStates:
@@ -192,7 +194,7 @@ class TextStates:
         return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
 
     def row(self, text: str) -> int:
-        """The row of a text's state in what `finish` gives; -1 for no text."""
+        """The row of a text's state in the result of `finish`; -1 for no text."""
         if not text.strip():
             return -1
         count = len(self._rows)
@@ -209,9 +211,9 @@ class TextStates:
         return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])
 
     def _drain(self, *, learn: bool) -> None:
-        """Work out the states of all that waits, with clusters learned from it if none were learned before."""
+        """Computes the states of everything that waits, with clusters learned from it if there are none yet."""
         if learn and not self._settled:
-            with suppress(InputError):  # texts that share no words: their states stay hashed words
+            with suppress(InputError):  # texts without common words: their states stay hashed words
                 self.states = self.states.train(self._waiting)
         self._settled = True
         for first in range(0, len(self._waiting), BATCH):

@@ -1,7 +1,7 @@
-"""The files about a link graph: edges, impact, anchor texts, queries, and which pages make up the frontier.
+"""The files about a link graph: edges, impact, anchor texts, queries, and which pages are the frontier.
 
 They are tables of any size, read batch by batch: CSV, TSV or space-separated text, plain, gz or zst, and Parquet.
-Whatever is wrong with a file ends in one `InputError` that names it.
+Whatever is wrong with a file raises one `InputError` that names it.
 """
 
 import csv
@@ -26,7 +26,7 @@ _PEEK = 1 << 16
 
 
 class EdgeTable:
-    """A table whose columns are found by name, or by place if it has no header."""
+    """A table whose columns are found by name, or by position if it has no header."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class EdgeTable:
                 self._peek()
 
     def _peek(self) -> None:
-        """Find the delimiter and the first two rows; leading lines with # are comments."""
+        """Finds the delimiter and the first two rows; leading lines with # are comments."""
         with pa.input_stream(str(self.path)) as stream:
             lines = stream.read(_PEEK).decode("utf-8-sig", errors="replace").splitlines()
         while self._skip < len(lines) and (not lines[self._skip].strip() or lines[self._skip].startswith("#")):
@@ -55,26 +55,26 @@ class EdgeTable:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=self._delimiter), [])]
 
     def column(self, *names: str) -> str | None:
-        """The first column called by one of these names, in any case; None if there is none."""
+        """The first column with one of these names, in any case; None if there is none."""
         lower = {column.lower(): column for column in reversed(self.first)}
         return next((lower[name] for name in names if name in lower), None)
 
     def needed(self, *names: str) -> str:
-        """As `column`, but it must be there."""
+        """Like `column`, but the column must be there."""
         found = self.column(*names)
         if found is None:
             raise InputError(f"{self.path}: has no column {' or '.join(names)}; its first line is {self.first[:5]}")
         return found
 
     def holds_numbers(self, column: str) -> bool:
-        """Are the values of this column whole numbers, judged by the first?"""
+        """Whether the values of this column are whole numbers, judged by the first."""
         if self._parquet:
             return bool(pa.types.is_integer(pa.parquet.read_schema(self.path).field(column).type))
         place = self.first.index(column)
         return place < len(self.second) and self.second[place].isdigit()
 
     def batches(self, types: Mapping[str, pa.DataType], *, header: bool = True) -> Iterator[ColumnBatch]:
-        """The named columns in these types. Without a header the columns are called by their place: "0", "1", …"""
+        """The named columns with these types. Without a header, columns are named by position: "0", "1", …"""
         with readable(self.path):
             for batch in self._parquet_batches(types) if self._parquet else self._text_batches(types, header):
                 columns = {name: batch.column(name) for name in types}
@@ -118,7 +118,7 @@ class Impacts:
 
 
 def read_edges(path: Path) -> EdgeList:
-    """The links of a file. Page numbers that are far apart are numbered anew, as names are."""
+    """The links of a file. Page numbers that are far apart are numbered anew, like names."""
     table = EdgeTable(path)
     source, target = table.column(*_SOURCE), table.column(*_TARGET)
     header = source is not None and target is not None
@@ -165,7 +165,7 @@ def _named(table: EdgeTable, source: str, target: str, header: bool) -> EdgeList
 
 
 def _enter(names: Names, column: pa.Array) -> Int32Array:
-    """Numbers of a column of names; each different name of the batch is looked up once."""
+    """Numbers for a column of names; each different name of the batch is looked up once."""
     coded = column.dictionary_encode()
     numbers = names.number(coded.dictionary.to_pylist())
     found: Int32Array = numbers[coded.indices.to_numpy(zero_copy_only=False)]
@@ -179,7 +179,7 @@ def _not_empty(edges: EdgeList, table: EdgeTable) -> EdgeList:
 
 
 def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
-    """Impact of pages by kind; rows of one page add up, pages that are not in the graph are left out."""
+    """Impact of pages by kind; rows of the same page add up, pages outside the graph are left out."""
     table = EdgeTable(path)
     page, kinds = table.needed(*_PAGE), [name for kind in KINDS if (name := table.column(kind))]
     if not kinds:
@@ -213,7 +213,7 @@ def read_overlap(anchors: Path, queries: Path, edges: EdgeList, pages: int) -> O
 
 
 def _read_queries(path: Path) -> Iterator[tuple[str, float]]:
-    """Queries with how often each was asked: the columns query and, if there, count."""
+    """Queries and how often each was asked: the columns query and, if present, count."""
     table = EdgeTable(path)
     query, count = table.needed("query"), table.column("count", "asked")
     types = {query: pa.string()} | ({count: pa.float64()} if count else {})
@@ -239,7 +239,7 @@ def _page_type(edges: EdgeList) -> pa.DataType:
 
 
 def _find(edges: EdgeList, column: pa.Array, pages: int) -> IntArray:
-    """The page numbers a column speaks of; UNKNOWN for pages outside the graph."""
+    """The page numbers in a column; UNKNOWN for pages outside the graph."""
     if edges.names is not None:
         return edges.names.find(column.to_pylist())
     numbers: IntArray = column.to_numpy(zero_copy_only=False)

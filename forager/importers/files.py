@@ -1,11 +1,11 @@
-"""Many files, in any of the formats, become one tape, or the histories of pages.
+"""Many files of any format become one tape, or the histories of pages.
 
-A format is told by the first bytes of a stream and never by its name. A history tells when a page was captured, and which
+The first bytes of a stream decide its format, never its name. A history tells when a page was captured, and which
 captures show something new.
 
-A change log tells when pages were looked at, and what was seen: `url, time` and `changed` (0 or 1) or `digest`, as CSV (also
-with tabs or semicolons), Parquet or JSON lines. A row that says `changed` is a new version, one that says not is none,
-unless it is the first of its page.
+A change log tells when pages were visited, and what was seen: `url, time` and `changed` (0 or 1) or `digest`, as CSV
+(also with tabs or semicolons), Parquet or JSON lines. A row that says `changed` is a new version; a row that says not
+is none, unless it is the first of its page.
 """
 
 import re
@@ -69,7 +69,7 @@ class _Row(msgspec.Struct):
     gone: _Value = None
 
     def said(self, names: Sequence[str]) -> str | None:
-        """What stands under the first of these names that is there, as text."""
+        """The column with the first of these names that is there, as text."""
         return next((str(value) for name in names if (value := getattr(self, name)) is not None), None)
 
 
@@ -93,12 +93,12 @@ def _read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Capture
             lines.append(number)
             rows.append(row)
         columns = {key: pa.array([row.said(names) for row in rows], pa.string()) for key, names in _NAMES.items()}
-        columns["changed"] = columns["changed"].fill_null("yes")  # a digest alone tells whether it was
+        columns["changed"] = columns["changed"].fill_null("yes")  # without the column, the digest alone decides
         yield _noted(block.place, np.asarray(lines, np.int64), columns)
 
 
 def _wanted(names: Sequence[str], place: str) -> dict[str, int]:
-    """Which column holds what; an InputError says what is missing."""
+    """Which column holds what; raises an `InputError` if one is missing."""
     known = {key: next((one for one in choice if one in names), None) for key, choice in _NAMES.items()}
     found = {key: names.index(name) for key, name in known.items() if name is not None}
     if not {"url", "time"} <= set(found) or not {"changed", "digest"} & set(found):
@@ -123,7 +123,7 @@ def _noted(place: str, lines: IntArray, columns: Mapping[str, pa.Array]) -> Capt
 
 
 def _digests(columns: Mapping[str, pa.Array], time: FloatArray) -> PrintArray:
-    """What tells versions apart: the digest, or a fresh one for each change; 0 where nothing changed."""
+    """What distinguishes versions: the digest, or a fresh number for each change; 0 where nothing changed."""
     digest = time.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     if "digest" in columns:
         said = prints(columns["digest"])
@@ -158,7 +158,7 @@ class Format(StrEnum):
 
 
 def sniff(head: bytes) -> Format:
-    """The format of a stream that begins like this, once unpacked."""
+    """The format of a stream, once unpacked, that begins like this."""
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if head.startswith(b"PK\x03\x04"):
@@ -189,7 +189,7 @@ def _by_line(line: bytes) -> Format:
 
 
 def _json(text: bytes) -> Format:
-    """One object a line is a change log; mementos, or rows of rows, a TimeMap."""
+    """A JSON object a line is a change log; mementos, or rows of rows, are a TimeMap."""
     if text.startswith(b"["):
         return Format.JSON_TIMEMAP
     if b'"mementos"' in text or b'"original_uri"' in text:
@@ -204,12 +204,12 @@ Progress = Callable[[str, int, int], None]
 
 
 class _UnknownFormat(InputError):
-    """It is none of the formats that can be read."""
+    """A stream in a format that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A tape and how the reading of it went."""
+    """A tape, and what was read for it."""
 
     tape: Tape
     tally: ImportTally
@@ -225,10 +225,11 @@ def import_files(
     every_capture: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of all captures in these files; a file that cannot be used is named, and refused if it is the only one.
+    """The tape of all captures in these files. A file that cannot be used is named; if it is the only one, it is an
+    error.
 
-    `every_capture`: captures that show what the one before showed are versions too.
-    Unless said otherwise, recorded pages tell what makes a document new; where only changes were noted, it is a new text.
+    `every_capture`: captures that show the same as the one before are versions too. By default, recorded pages decide
+    what makes a document new; where only changes were noted, it is a new text.
     """
     collector = Collector(origin)
     recordings = WarcReader(collector)
@@ -264,7 +265,7 @@ def _recordings(found: Sequence[Source]) -> Set[str]:
 def _read(
     source: Source, collector: Collector, recordings: WarcReader, beside: Set[str], told: Callable[[int], None]
 ) -> Format:
-    """Take everything of one source; what format it has."""
+    """Takes everything from one source, whatever its format."""
     with opened(source) as stream:
         format = sniff(stream.head)
         if format is Format.UNKNOWN:
@@ -331,8 +332,9 @@ def _pages(tape: Tape) -> Iterator[Captured]:
 
 
 def _new_links(tape: Tape, part: slice) -> BoolArray:
-    """Which versions of a list have a link that none before had: other content alone is no change of a list. All, if no
-    links of it are known."""
+    """Which versions of a list have a link that none before had, because other content alone is no change of a list.
+    All versions, if no links are known.
+    """
     seen: set[int] = set()
     found: list[bool] = []
     for version in range(part.start, part.stop):

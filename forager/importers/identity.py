@@ -1,7 +1,7 @@
-"""Which documents a recording shows: what makes one new, told by the data, and how old each is.
+"""Which documents a recording shows: the data decide what makes one new, and how old each is.
 
-A page that was only linked to can be a document too, there from its first link on. A link is new if the page on which it
-was met first had been seen before without it; what stood on a page at the page's first sighting is of unknown age.
+A page that was only linked to can be a document too; it is there from its first link on. A link is new if the page on
+which it was first seen had been seen before without it. What was on a page when it was first seen has an unknown age.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ PageNumbers = IntArray | Int32Array
 
 
 class PageTimes:
-    """Rising pairs of page and time, in which others are looked up, millions at once."""
+    """Sorted pairs of page and time, in which others are looked up, millions at once."""
 
     def __init__(self, page: IntArray, time: FloatArray) -> None:
         self._times, rank = np.unique(time, return_inverse=True)
         self._key = page * len(self._times) + rank
 
     def before(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """How many pairs come before each of others."""
+        """How many of these pairs come before each of the given pairs."""
         return self._before(page, np.searchsorted(self._times, time))
 
     def up_to(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """The same, those equal to it counted too."""
+        """The same, counting equal pairs too."""
         return self._before(page, np.searchsorted(self._times, time, side="right"))
 
     def places(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """Where others stand; -1 where they do not."""
+        """The positions of the given pairs; -1 where they are missing."""
         place = self.before(page, time)
         found: BoolArray = self.up_to(page, time) > place
         return np.where(found, place, -1)
@@ -44,9 +44,9 @@ class PageTimes:
 
 
 LISTED = 5
-"""So many links that were not there before must appear on a page, and it is a list."""
+"""A page is a list if this many links appear on it that were not there before."""
 FEW = 20
-"""Changes of texts that prove nothing."""
+"""This many changes of texts prove nothing."""
 _HUB, _ARTICLE, _OTHER = (KINDS.index(kind) for kind in (Kind.HUB, Kind.ARTICLE, Kind.OTHER))
 
 
@@ -84,7 +84,7 @@ def _met(
 
 @dataclass(frozen=True, slots=True)
 class LinksMet:
-    """When links were met on a tape."""
+    """When links were first seen on a tape."""
 
     first: FloatArray
     """When each page was first linked to; inf for never."""
@@ -119,8 +119,11 @@ class LinksMet:
 
 
 def told_identity(tape: Tape, met: LinksMet) -> str:
-    """What makes a document new: its `text`, if more pages that are no lists changed theirs without new links than new
-    pages came; else its `url`, or its first `link` if most new pages were only linked to."""
+    """What makes a document new, judged by the tape.
+
+    It is the `text`, if more pages that are no lists changed their text without new links than new pages came; else the
+    `url`, or, if most new pages were only linked to, the first `link`.
+    """
     lists, there = met.lists, met.begun < np.inf
     came = int((there & (met.new | (met.begun > tape.start + SETTLING)) & ~lists).sum())
     linked = int((~there & met.new).sum())
@@ -142,11 +145,11 @@ def with_documents(
     kinds: Literal["unknown", "read", "stated"] = "unknown",
     date: bool = True,
 ) -> Tape:
-    """The tape with its documents; `identity` None: the data tell what makes one new.
+    """The tape with its documents; without an `identity`, the data decide what makes one new.
 
-    `mentions`: versions, by page and time, that only mention a day in their text. `kinds`: nobody said what the pages are, a
-    reader guessed it, or the operator stated it. `date`: an undated document is as old as its first sight, unless it may
-    have been there before.
+    `mentions`: versions, by page and time, whose text only mentions a day. `kinds`: whether the kinds of pages are
+    unknown, guessed by a reader, or stated by the operator. `date`: an undated document is as old as its first
+    sighting, unless it may have been there before.
     """
     met = LinksMet.of(tape)
     identity = identity or told_identity(tape, met)
@@ -168,7 +171,7 @@ def with_documents(
 
 
 def _dates(tape: Tape, met: LinksMet) -> FloatArray:
-    """The dates, where an undated version has the first sight of its document if that came after the start."""
+    """The dates; an undated version gets the first sighting of its document if that came after the start."""
     there = ~tape.gone
     if tape.identity in ("url", "link"):
         stood = (met.first < met.begun) & ~met.new
@@ -184,7 +187,9 @@ def _dates(tape: Tape, met: LinksMet) -> FloatArray:
 
 
 def _with_linked(tape: Tape, met: LinksMet) -> Tape:
-    """With a version for each page that was only linked to, from its first link on; new ones are dated by it."""
+    """The tape with a version for each page that was only linked to, from its first link on; new links date their
+    pages.
+    """
     bare = np.diff(tape.version_start) == 0
     pages = np.flatnonzero(bare & (met.first < np.inf))
     time = met.first[pages]

@@ -35,9 +35,9 @@ _RECORDED = "index of a recording read too"
 
 
 class CdxReader:
-    """Reads the blocks of one index, from the first on; a header anywhere changes the fields from there.
+    """Reads the blocks of one index in order; a header anywhere changes the fields from there on.
 
-    What an index says of the recordings that are read `beside` it (by name) is left out: they say it themselves, and more.
+    Entries for recordings that are read `beside` the index (by name) are left out, because those recordings say more.
     """
 
     def __init__(self, tally: ImportTally, beside: Set[str] = frozenset()) -> None:
@@ -71,12 +71,12 @@ class CdxReader:
 
 
 def file_name(place: str) -> str:
-    """How a file is called, wherever it lies."""
+    """The name of a file without its folder."""
     return place.replace("\\", "/").rpartition("/")[2]
 
 
 def cdx_header(content: bytes) -> str:
-    """The letters of the header that the content begins with; empty if there is none."""
+    """The letters of the header at the beginning of the content; empty if there is none."""
     first = content.partition(b"\n")[0]
     words = first.split()
     if len(words) < 4 or words[0] != b"CDX" or not all(len(word) == 1 and word.isalpha() for word in words[1:]):
@@ -86,7 +86,7 @@ def cdx_header(content: bytes) -> str:
 
 
 def _parts(block: Block) -> Iterator[Block]:
-    """The block, cut before each header (as when indexes were joined end to end)."""
+    """The block, cut before each header, as there are several when indexes were joined."""
     begin, line = 0, block.first
     while True:
         mark = block.content.find(b"\n CDX ", begin)
@@ -99,15 +99,15 @@ def _parts(block: Block) -> Iterator[Block]:
 
 
 def _counted(block: Block) -> str:
-    """The fields by the first line that has a known number of them."""
+    """The fields, judged by the first line that has a known number of them."""
     known = (FIELDS.get(line.count(b" ") + 1) for _, line in block.lines())
     return next(filter(None, known), FIELDS[11])
 
 
 def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, IntArray]:
-    """The fields of each line with the right number of them, and the numbers of these lines."""
+    """The fields of each line with the right number of fields, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
-    # of two fields with one letter the last counts: wget writes the URL twice
+    # if a letter occurs twice, the last field counts: wget writes the URL twice
     names = [letter if fields.rindex(letter) == at else str(at) for at, letter in enumerate(fields)]
     table = pyarrow.csv.read_csv(
         BytesIO(content or b"\n"),
@@ -121,9 +121,9 @@ def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Int
 
 
 def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, IntArray]:
-    """The lines with so many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
+    """The lines with this many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
     content = block.content
-    if b"\r" in content:  # Arrow ends a line at every one of them
+    if b"\r" in content:  # Arrow ends a line at every carriage return
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\xff")
     codes = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(codes == _LINE_END)
@@ -170,7 +170,7 @@ _decode_fields = msgspec.json.Decoder(_Fields).decode
 
 
 def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
-    """The captures of a block, but for those in recordings that are read `beside` it; broken lines are counted."""
+    """The captures of a block, without those in recordings that are read `beside` it; broken lines are counted."""
     rows: list[tuple[int, str, bytes, str | None, str]] = []
     for number, line in block.lines():
         if line.startswith(COMMENTS):
@@ -200,7 +200,7 @@ def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) 
 
 
 def unsurt(key: str) -> str:
-    """A URL for a sorted key (`org,example,www)/path?x=1`), where an index holds no more; the scheme is a guess."""
+    """A URL for a sorted key (`org,example,www)/path?x=1`), for an index that has only the key; the scheme is a guess."""
     key = key.removeprefix("http://(").removeprefix("https://(")
     names, found, path = key.partition(")")
     if not found:
@@ -238,7 +238,7 @@ _decode_timemap = msgspec.json.Decoder(_TimeMap | list[_ServerRow]).decode
 
 
 def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """The mementos of one TimeMap, or of several end to end, piece by piece."""
+    """The mementos of one TimeMap, or of several joined ones, piece by piece."""
     original, kept, line = b"", b"", 1
     while piece := stream.read(_PIECE):
         content = kept + piece
@@ -256,7 +256,7 @@ def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captur
 def _linked_mementos(
     content: bytes, place: str, line: int, tally: ImportTally, original: bytes
 ) -> tuple[Captures, bytes]:
-    """The mementos in whole links, and the URL that links behind them are about."""
+    """The mementos in complete links, and the URL that the following links are about."""
     rows: list[tuple[int, bytes, bytes, bytes]] = []
     at = 0
     for link in _LINK.finditer(content):
@@ -274,7 +274,7 @@ def _linked_mementos(
 
 
 def _mementos(place: str, rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> Captures:
-    """From line, URL, time as it was written, and what tells the content apart."""
+    """Captures from line, URL, time as written, and what distinguishes the content."""
     lines, urls, times, contents = zip(*rows, strict=True) if rows else ((), (), (), ())
     return Captures(
         place,

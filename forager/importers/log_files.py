@@ -1,9 +1,9 @@
-"""The change log of whatever lies at a path: a table, a matrix, or anything that is, or can be made, a tape.
+"""The change log of whatever is at a path: a table, a matrix, a tape, or anything that can become a tape.
 
 Tables are CSV, JSON lines or Parquet; a dense 0/1 matrix pages × cycles is an .npz with the array `changed`.
 
 visits      url, cycle or time, changed or digest
-stays       url, target, first_time, last_time: a document (target) stood on a page, first and last seen at these times
+stays       url, target, first_time, last_time: a document (target) was on a page, first and last seen at these times
 documents   document, url, first, last: the same in cycles, beside a table of visits
 """
 
@@ -50,9 +50,9 @@ _DATED = r"^\s*(\d{4}-|\d{8}T|[A-Za-z]|\d{14}\s*$)"
 
 
 class LogTable:
-    """A table in CSV, JSON lines or Parquet, by the end of its name; CSV if that says nothing.
+    """A table in CSV, JSON lines or Parquet, by its file extension; CSV if that is unknown.
 
-    Names of columns are in lower case; what cannot be used is an `InputError` that names the file.
+    Names of columns are in lower case; a table that cannot be used raises an `InputError` that names the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,7 +78,7 @@ class LogTable:
         return any(name in self.names for name in names)
 
     def column(self, *names: str) -> pa.ChunkedArray:
-        """The first of these columns that is there, every row of which must have a value."""
+        """The first of these columns that is there; each of its rows must have a value."""
         for name in names:
             if name in self.names:
                 column = self._table.column(name)
@@ -88,7 +88,9 @@ class LogTable:
         raise InputError(f"{self.path}: has no column {' or '.join(names)}; it has {', '.join(self.names)}")
 
     def numbered(self, *names: str) -> tuple[list[str], IntArray]:
-        """The distinct values, sorted, so that the order of the rows does not matter; and the number of each row's."""
+        """The distinct values, sorted so that the order of the rows does not matter, and for each row the number of its
+        value.
+        """
         try:
             encoded = self.column(*names).cast(pa.string()).combine_chunks().dictionary_encode()
         except pa.ArrowException:
@@ -120,7 +122,7 @@ class LogTable:
         return found
 
     def flags(self, *names: str) -> BoolArray:
-        """A column of truth values, or of 0 and others."""
+        """A column of truth values, or of 0 and other numbers."""
         column = self.column(*names)
         return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else self.whole(*names) != 0)
 
@@ -134,32 +136,33 @@ class LogTable:
             raise InputError(f"{self.path}: {names[0]}: expected whole numbers ({reason})") from problem
 
     def check_order(self, wrong: BoolArray) -> None:
-        """Stays that end before they begin are refused."""
+        """Raises an error for stays that end before they begin."""
         if wrong.any():
             raise InputError(f"{self.path}: a stay ends before it begins (row {int(np.argmax(wrong)) + 1})")
 
 
 def _as_text(path: Path) -> pa.csv.ConvertOptions:
-    """What stands for a page, a document or its content is text, whatever it looks like: 007 is not 7, and the last
-    digits of a long number count."""
+    """Reads pages, documents and contents as text, whatever they look like: 007 is not 7, and the last digits of a long
+    number count.
+    """
     with pa.csv.open_csv(path) as reader:
         names = reader.schema.names
     return pa.csv.ConvertOptions(column_types={name: pa.string() for name in names if name.strip().lower() in _TEXTS})
 
 
 def _check_objects(path: Path) -> None:
-    """Each line must be an object: pyarrow's reader brings down the process if the first is `null`."""
-    with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
+    """Checks that each line is an object, because pyarrow's reader crashes the process if the first is `null`."""
+    with BufferedReader(pa.input_stream(path)) as file:  # unpacks compressed files
         for number, line in enumerate(file, 1):
             if line.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b""):
                 raise InputError(f"{path}: line {number} is no JSON object")
 
 
 def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
-    """The log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
+    """The log of a table of visits or of stays; a cycle has `cycle` seconds, None: a length that suits the times.
 
-    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last. What
-    rows whose download `failed` hide is guessed, see `imputed`.
+    A page without an entry in a cycle counts as unchanged. With digests, a change is a digest different from the last
+    one of the page. What rows with a failed download hide is guessed; see `imputed`.
     """
     if set(_STAYS) <= set(table.names):
         return _log_of_stays(table, cycle)
@@ -280,7 +283,9 @@ def read_log(
     change: ChangeRule = "auto",
     settled: float = 0.1,
 ) -> ChangeLog:
-    """What cannot be used is an `InputError`. Without a `cycle` in seconds, what suits the rhythm of the log."""
+    """Reads the log at a path; raises an `InputError` if it cannot be used. Without a `cycle` in seconds, chooses one
+    that suits the log.
+    """
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
     tape = _tape(path)
@@ -296,7 +301,7 @@ def read_log(
 
 
 def _tape(path: Path) -> Tape | None:
-    """What is, or can be made, a tape; None for a table or a matrix."""
+    """The tape at a path, or one made of what is there; None for a table or a matrix."""
     if (path / CONTENTS).is_file():
         return load_tape(path)
     if (path / DATABASE).is_file():

@@ -1,4 +1,4 @@
-"""A run directory becomes a tape: what the crawl saw, from when it was there. URLs keep their numbers."""
+"""A run directory becomes a tape of what the crawl saw, and when. URLs keep their numbers."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from forager.terms import LISTS, Channel, DateSource, Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
-    """The tape of a crawl, finished or under way."""
+    """The tape of a crawl, finished or running."""
     reader = await Store.view(directory)
     try:
         return await tape_of_store(reader, directory.name, identity=identity, states=states)
@@ -30,7 +30,7 @@ async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSe
 async def tape_of_store(
     store: Store, origin: str, *, identity: str = "url", states: StateSettings | None = None
 ) -> Tape:
-    """The same of what a store holds. States are those that the crawl learned, or worked out now from its texts."""
+    """The same for a store. States are those that the crawl learned, or are computed now from its texts."""
     kept = await store.recall("states")
     settings = states or StateSettings()
     text_states = TextStates(States(settings) if kept is None else States.load(kept, settings))
@@ -52,11 +52,11 @@ class _Shown:
 
 
 class _Compiling:
-    """Goes through the visits in order and knows what each page showed last.
+    """Goes through the visits in order, and knows what each page showed last.
 
-    A crawl comes to a page some time after it appeared. The tape shows a page from the moment at which it was published, and
-    its link on a list from then on, if the list was not looked at in between. A page that states no time may always
-    have been there. Links to pages that the crawl never visited are left out, because nobody knows what they show.
+    A crawl visits a page some time after it appeared. The tape shows a page from its publication on, and its link on a
+    list from then on, unless the list was visited in between. A page that states no time may always have been there.
+    Links to pages that were never visited are left out, because nobody knows what they show.
     """
 
     def __init__(self, store: Store, builder: TapeBuilder, text_states: TextStates) -> None:
@@ -121,7 +121,7 @@ class _Compiling:
                 self._linked.setdefault(link, visit.at)
 
     def _appeared(self, shown: _Shown) -> float:
-        """From when on a page was there, as far as its first visit tells."""
+        """When a page appeared, judged by its first visit."""
         if shown.facts is None:
             return shown.at
         published = shown.facts.published
@@ -131,7 +131,7 @@ class _Compiling:
         return min(shown.at, self._linked.get(shown.id, np.inf), published.time if stated else np.inf)
 
     def _add(self, shown: _Shown, appeared: FloatArray) -> None:
-        """Add what a page showed from a visit on, and before it whatever it must have shown since the last one."""
+        """Adds what a page showed from a visit on, and before it whatever it must have shown since the last one."""
         url, facts, at = self._store.url(shown.id), shown.facts, shown.at
         if facts is None:
             self._builder.add(url, at, gone=True, seconds=shown.seconds)

@@ -1,7 +1,7 @@
-"""Files, folders and standard input as streams of unpacked bytes and blocks of lines; the count of what is unusable.
+"""Files, folders and standard input as streams of unpacked bytes and blocks of lines; counts what is unusable.
 
-A stream is plain, gz or zst, told by content. It is cut into blocks of whole lines in constant memory, whatever the
-lines are like. A broken record is counted and named, and never fatal.
+A stream is plain, gz or zst, by content. It is cut into blocks of whole lines in constant memory, whatever the lines
+are like. A broken record is counted and named, and never fatal.
 """
 
 import codecs
@@ -48,12 +48,12 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes as stored; 0 if not known."""
+        """Bytes as stored; 0 if unknown."""
         return self.path.stat().st_size if self.path is not None else 0
 
 
 def sources(names: Sequence[str]) -> list[Source]:
-    """All files meant by these names; folders with everything in them, sorted, without hidden files."""
+    """All files meant by these names: a folder means every file in it, sorted, without hidden files."""
     found: list[Source] = []
     for name in names:
         path = Path(name)
@@ -89,7 +89,7 @@ class _Counted:
 
 
 class ByteStream:
-    """The unpacked bytes of a source; a stream that breaks off ends there, and `trouble` says why."""
+    """The unpacked bytes of a source. A stream that breaks off ends there, and `trouble` says why."""
 
     def __init__(self, source: Source, inner: BinaryIO) -> None:
         self.source, self.trouble = source, ""
@@ -108,7 +108,7 @@ class ByteStream:
 
     @property
     def is_plain(self) -> bool:
-        """A file that can be read as it is."""
+        """Whether it is a file that can be read as it is."""
         return self.source.path is not None and not self._packed
 
     @property
@@ -124,7 +124,7 @@ class ByteStream:
         return self._more(size)
 
     def filled(self, size: int) -> bytes:
-        """So many bytes; fewer only at the end."""
+        """Exactly this many bytes; fewer only at the end."""
         pieces = []
         while size > 0 and (piece := self.read(size)):
             pieces.append(piece)
@@ -132,7 +132,7 @@ class ByteStream:
         return b"".join(pieces)
 
     def part_lines(self) -> None:
-        """What follows is lines: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
+        """Declares that lines follow: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
         if self._gz is not None:
             self._gz.parts_lines = True
 
@@ -153,7 +153,7 @@ class ByteStream:
 
 
 def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
-    """How to read unpacked bytes: as many as asked for at most, none at the end."""
+    """A function that reads unpacked bytes: at most as many as asked for, none at the end."""
     if begin.startswith(_ZST):
         zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True).read
@@ -161,7 +161,7 @@ def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
 
 
 class _Gz:
-    """The members of a gz stream; unlike the standard library's reader it gives everything before a broken end."""
+    """The members of a gz stream; unlike the standard library's reader it returns everything before a broken end."""
 
     def __init__(self, stored: _Counted) -> None:
         self._stored, self._member, self._input = stored, isal_zlib.decompressobj(wbits=31), b""
@@ -187,7 +187,7 @@ class _Gz:
                 return piece
 
     def _is_in_line(self) -> bool:
-        """Whether a line ends here although nothing says so; the blocks of bgzip, which name their sizes, end anywhere."""
+        """Whether a line ends here without a line end. The blocks of bgzip, which state their sizes, may end anywhere."""
         if not self.parts_lines or self._last in (b"", b"\n"):
             return False
         while len(self._input) < 4 and (piece := self._stored.read(_PIECE)):
@@ -209,7 +209,7 @@ def opened(source: Source) -> Iterator[ByteStream]:
 
 
 NAMED = 3
-"""So many broken records of each kind are named."""
+"""Number of broken records of each kind that are named."""
 _SHOWN = 60
 """Characters shown of what stood there."""
 
@@ -232,7 +232,7 @@ class ImportTally:
     """The first few of each kind, with their places."""
 
     def note(self, kind: str, place: str, line: int | None = None, shown: object = "", *, count: int = 1) -> None:
-        """Count a broken record; `line` counts from 1, `shown` is what stood there."""
+        """Counts a broken record; `line` counts from 1, `shown` is the beginning of its text."""
         self.broken[kind] += count
         if self.broken[kind] - count < NAMED:
             text = shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown)
@@ -240,7 +240,7 @@ class ImportTally:
             self.named.append(f"{where}: {kind}" + (f": {_tidy(text)}" if text else ""))
 
     def note_rows(self, kind: str, place: str, lines: Sequence[int], shown: Callable[[int], object]) -> None:
-        """Count broken rows at these lines; `shown` gives what stood in the first, second … of them."""
+        """Counts broken rows at these lines; `shown` gives the texts of the first ones."""
         for at, line in enumerate(lines[:NAMED]):
             self.note(kind, place, line, shown(at))
         if len(lines) > NAMED:
@@ -248,7 +248,7 @@ class ImportTally:
 
 
 def _tidy(text: str) -> str:
-    """Fit for a terminal: one line, no control characters, not long."""
+    """Makes a text fit for a terminal: one line, no control characters, not long."""
     return "".join(letter if letter.isprintable() else "·" for letter in text[:_SHOWN])
 
 
@@ -298,7 +298,7 @@ def blocks(stream: ByteStream, tally: ImportTally) -> Iterator[Block]:
 
 
 class Utf8File:
-    """A stream as a file for Arrow, which must not meet anything but UTF-8: other bytes become replacement marks."""
+    """A stream as a file for Arrow, which only accepts UTF-8: other bytes become replacement characters."""
 
     closed = False
 

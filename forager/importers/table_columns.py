@@ -1,11 +1,11 @@
-"""Tables in Parquet or CSV, by content, in batches of columns; and their columns of text and of moments as arrays.
+"""Tables in Parquet or CSV, by content, in batches of columns; and their columns of text and of times as arrays.
 
-The table `links` may be `links.parquet`, `links-0.parquet`, `links-1.parquet` …, or a folder `links` with any files in it; CSV
-likewise, plain, gz or zst. If there is Parquet, CSV of the same name is left alone. CSV has a header line; columns are told
-by their place, as names may be odd or double.
+The table `links` may be `links.parquet`, `links-0.parquet`, `links-1.parquet` …, or a folder `links` with any files in
+it; the same for CSV, plain, gz or zst. If there is Parquet, CSV of the same name is ignored. CSV has a header line;
+columns are found by position, because names may be odd or repeated.
 
-Of a column, each different value is looked at once, however many rows have it. Moments are UTC seconds; nan is what cannot be
-understood or believed.
+Each different value of a column is read once, however many rows have it. Times are UTC seconds; nan stands for what
+cannot be understood or believed.
 """
 
 import csv
@@ -35,7 +35,7 @@ from forager.web.web import http_date
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
 _PART = ("-", "_", ".")
-"""What may stand between the name of a table and that of a part."""
+"""What may stand between the name of a table and the number of a part."""
 _BLOCK, _BATCH = 1 << 24, 1 << 18
 """Bytes of CSV, and rows of Parquet, held at a time."""
 _LARGEST = 2 << 30
@@ -71,9 +71,9 @@ def files_of(folder: Path, name: str) -> list[Path]:
 
 
 def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) -> Iterator[TableBatch]:
-    """The chosen columns; at least one batch, which may be empty. What Arrow cannot read is an error of Arrow.
+    """The chosen columns; at least one batch, which may be empty. What Arrow cannot read raises an error of Arrow.
 
-    CSV columns are bytes; rows of another width are counted as broken.
+    CSV columns are bytes; rows with another number of cells are counted as broken.
     """
     is_parquet = stream.head.startswith(b"PAR1")
     line = 1 if is_parquet else 2
@@ -83,7 +83,7 @@ def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) 
 
 
 def trouble_of(error: Exception) -> str:
-    """What an error says in its first line; what the system says, if it is the system's."""
+    """The first line of an error; for an error of the system, its own words."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -91,7 +91,7 @@ def trouble_of(error: Exception) -> str:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turns what goes wrong while this file is read into an `InputError`."""
+    """Turns errors while this file is read into an `InputError`."""
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def _parquet(stream: ByteStream, choose: ColumnChoice) -> Iterator[tuple[dict[st
                 f"{stream.source.name}: the column {one.name} holds {one.type}, not text, numbers or times"
             )
     names = [one.name for one in fields]
-    texts = [one.name for one in fields if is_text(one.type)]  # each is read once, however often it stands there
+    texts = [one.name for one in fields if is_text(one.type)]  # each value is read once, however often it occurs
     file = pyarrow.parquet.ParquetFile(source, read_dictionary=texts)
     count, size, rows = file.metadata.num_rows, stream.source.size, 0
     empty = pa.RecordBatch.from_pylist([], pa.schema(fields))
@@ -166,14 +166,14 @@ def is_number(type: pa.DataType) -> bool:
 
 
 def is_text(type: pa.DataType) -> bool:
-    """Also as bytes, and if each value is stored once."""
+    """Whether a column holds text, also as bytes, or with each value stored once."""
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return bool(pa.types.is_string(type) or pa.types.is_binary(type) or type in _OTHER_TEXTS)
 
 
 def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: type[T]) -> NDArray[T]:
-    """What `read` makes of each value; `missing` where there is none."""
+    """The result of `read` for each value; `missing` where there is none."""
     coded = column.dictionary_encode()
     distinct = np.asarray([*map(read, coded.dictionary.to_pylist()), missing], type)
     places = coded.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
@@ -202,14 +202,14 @@ def _print(value: bytes) -> int:
 
 
 def flags(column: pa.Array) -> BoolArray:
-    """Yes or no, however it is written; nothing is no."""
+    """Yes or no, however it is written; nothing means no."""
     if pa.types.is_boolean(column.type):
         return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
     return mapped(as_bytes(column), lambda value: value.strip().lower() not in _NO, False, np.bool_)
 
 
 LATEST = 7_258_118_400.0
-"""The year 2200: what lies behind it, or before 1970, is no time of a recording."""
+"""The year 2200: times after it, or before 1970, are no times of a recording."""
 _FINER = (1e11, 1e14, 1e17)
 """From these on, a number since the epoch is in milli-, micro-, nanoseconds; in seconds it would be the year 5138."""
 _ISO = re.compile(r"\d{4}-|\d{8}T")
@@ -218,7 +218,9 @@ _SMALLEST = "00000101000000"
 
 
 def stamps(column: pa.Array) -> FloatArray:
-    """`20260302134501` and the like (binary or text); shorter ones begin their year, month, day or hour."""
+    """Times such as `20260302134501` (binary or text); shorter ones mean the beginning of their year, month, day or
+    hour.
+    """
     text = column.cast(pa.binary())
     if not pc.all(pc.equal(pc.binary_length(text), _DIGITS)).as_py():
         return _each(text, _stamp)
@@ -241,7 +243,7 @@ def _stamp(raw: bytes) -> float:
 
 
 def moments(column: pa.Array) -> FloatArray:
-    """A column of times, each as `moment` reads it, or Arrow's own; all nan if it holds anything else."""
+    """A column of times, each read by `time_of`, or by Arrow; all nan if it holds anything else."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
         return believed(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
@@ -273,7 +275,7 @@ def time_of(text: str | bytes | None) -> float:
 
 
 def _in_seconds(number: FloatArray | np.float64) -> FloatArray:
-    """Since the epoch; what no recording can mean in seconds was counted in milli-, micro- or nanoseconds."""
+    """Seconds since the epoch; a number that is too large for seconds is in milli-, micro- or nanoseconds."""
     return np.asarray(number / 1000.0 ** np.searchsorted(_FINER, number, side="right"))
 
 
@@ -286,7 +288,7 @@ def http_moment(text: str) -> float:
 
 
 def believed(seconds: NDArray[np.generic]) -> FloatArray:
-    """nan where a time lies outside what a recording can hold."""
+    """nan for times outside what a recording can hold."""
     values = np.asarray(seconds, np.float64)
     with np.errstate(invalid="ignore"):
         return np.where((values >= 0) & (values < LATEST), values, np.nan)

@@ -2,13 +2,13 @@
 
 versions   url, time, digest; optional published, text, gone
 links      url, time, target: the full link set of the version that appeared at `time`
-stays      url, target, first_time, last_time: a link that stood on a page, first and last seen at these times
+stays      url, target, first_time, last_time: a link was on a page, first and last seen at these times
 kinds      url, kind: hub, article, feed, sitemap or other
 
-Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new
-version whenever its standing links change, even if `versions` has no row there or is missing; `versions` may also tell
-that a page was seen unchanged. Without `published`, a document is as old as its first sight. Without `kinds`, lists are
-told by their links, and unless said otherwise what makes a document new is told by the tables too (see `identity`).
+Times are seconds since the epoch or ISO 8601; rows may be in any order, and occur twice. With stays, a page has a new
+version whenever its links change, even if `versions` has no row there or is missing; `versions` may also say that a
+page was seen unchanged. Without `published`, a document is as old as its first sighting. Without `kinds`, links decide
+which pages are lists, and by default the tables also decide what makes a document new (see `identity`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ from forager.terms import Kind
 MOST_LINKS = 300_000_000
 """Links of all versions together; more would not fit in memory."""
 AT_ONCE = 1_000_000
-"""Links that are unfolded at a time, but for a page that has more."""
+"""Links that are processed at a time, unless one page has more."""
 
 
 _STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64), ("last", np.float64)])
@@ -62,9 +62,9 @@ def _in_order(versions: RowArray) -> RowArray:
 
 
 def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
-    """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
+    """The versions in order, with one more wherever a page was seen, which shows the same as the version before it.
 
-    A link was still seen at its last time: it went by the next time at which its own page was seen.
+    A link was still there at its last time; it had gone at the next time at which its page was seen.
     """
     sights = [(versions["owner"], versions["time"]), *((stays["page"], stays[end]) for end in ("first", "last"))]
     times = np.unique(np.concatenate([time for _, time in sights]))
@@ -78,9 +78,10 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
 
 
 def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple[int, int, IntArray, Int32Array]]:
-    """Which stay stands in which version, some pages at a time; versions and stays are in order.
+    """Which links are in which version, some pages at a time; versions and stays are in order.
 
-    The first of some versions and how many they are, then version, counted from the first, and target of each link.
+    Yields the first of some versions and their number, then, for each link, its version (counted from the first) and
+    target.
     """
     order = PageTimes(versions["owner"], versions["time"])
     begin = order.before(stays["page"], stays["first"])
@@ -191,7 +192,7 @@ class _Import:
         return version_rows(len(kept), **{name: values[kept] for name, values in column.items()})
 
     def _linked(self, versions: RowArray, paths: Sequence[Path]) -> tuple[IntArray, IntArray]:
-        """Version and target of each link; a link without its version is broken."""
+        """Version and target of each link; a link without a version is broken."""
         rows, targets, order = [], [], PageTimes(versions["owner"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
             page, target = self._pages(batch, "url"), self._pages(batch, "target")
@@ -205,19 +206,19 @@ class _Import:
         return np.concatenate(rows), np.concatenate(targets)
 
     def _forget_names(self) -> None:
-        """All tables were read: what names they use takes as much room as the addresses of all pages."""
+        """Frees the names that the tables use, which take as much memory as the addresses of all pages."""
         named = [page for page in self._known.values() if page >= 0]
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
 
     def _stays(self, paths: Sequence[Path]) -> RowArray:
-        """All of them, by page."""
+        """All stays, by page."""
         columns = ("url", "target", "first_time", "last_time")
         stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
         return stays[np.argsort(stays["page"], kind="stable")]
 
     def _stood(self, versions: RowArray, stays: RowArray) -> tuple[RowArray, Int32Array]:
-        """The versions, with those between them at which only the standing links changed; the link set of each."""
+        """The versions, with those in between at which only the links changed; and the link set of each."""
         self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
         grown = _with_changes(versions, stays)
         sets = np.zeros(len(grown), np.int32)
@@ -237,7 +238,7 @@ class _Import:
         return stays
 
     def _name_kinds(self) -> bool:
-        """Take what a table says of the kinds of pages; whether there is one."""
+        """Reads the kinds of pages from their table; returns whether there is one."""
         paths = files_of(self._folder, "kinds")
         for batch in self._batches(paths, ("url", "kind")):
             page = self._pages(batch, "url")
@@ -263,13 +264,13 @@ class _Import:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> IntArray:
-        """Page numbers; negative where there is no name. What is no web address is taken as a name."""
+        """Page numbers; negative where there is no name. Anything that is no web address is taken as a name."""
         page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
         self._name("not a URL", batch, page < 0, column)
         return page
 
     def _page(self, raw: bytes) -> int:
-        page = self._known.get(raw)  # most names stand in several columns
+        page = self._known.get(raw)  # most names occur in several columns
         if page is None:
             page = self._known[raw] = self._numbered(raw)
         return page
@@ -296,7 +297,7 @@ def _text_print(value: bytes) -> int:
 
 
 def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
-    """Where the columns stand."""
+    """The positions of the columns."""
     if not names:
         raise InputError(f"{path}: cannot be read: it has no columns")
     missing = [name for name in needed if name not in names]

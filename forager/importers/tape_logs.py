@@ -1,10 +1,10 @@
-"""The change log of a tape: when each page changed, and which list of links showed which document from when to when.
+"""The change log of a tape: when each page changed, and which list showed which document from when to when.
 
-A page of a list kind (hub, feed, sitemap) changes when it shows a link that it never showed before (HACS), any other
-page when its text changes; a page that is gone does not change. Score functions are judged on pages that are known from
-the beginning: pages first seen after the first part of the tape (`settled`) are left out.
+A list (hub, feed, sitemap) changes when it shows a link that it never showed before (HACS), any other page when its
+text changes; a page that is gone does not change. Score functions are judged on pages that are known from the
+beginning: pages first seen after the first part of the tape (`settled`) are left out.
 
-`Cycles` works out where the cycles of a log begin, how long they are and how many there are.
+`Cycles` decides where the cycles of a log begin, how long they are and how many there are.
 """
 
 from dataclasses import dataclass, replace
@@ -21,11 +21,11 @@ from forager.tape.tape_world import LIST_KINDS
 from forager.terms import UrlId
 
 USUAL = (900.0, 3600.0, 8 * 3600.0, 86_400.0, 7 * 86_400.0)
-"""Lengths to pick from when none is given: 15m, 1h, 8h, 1d, 1w."""
+"""Lengths to choose from if none is given: 15m, 1h, 8h, 1d, 1w."""
 MANY = 10_000
-"""A length picked by itself makes no more cycles than this, …"""
+"""A chosen length makes no more cycles than this."""
 LARGE = 50_000_000
-"""… and no larger log (pages × cycles), if it can: simulations of it take minutes."""
+"""If possible, a chosen length makes no larger log (pages × cycles) than this, because simulations of it take minutes."""
 MOST = 60_000
 """More cycles than this are refused."""
 _CELLS = 2_000_000_000
@@ -43,7 +43,9 @@ class Cycles:
 
     @classmethod
     def of(cls, time: FloatArray, page: IntArray, length: float | None, place: str, pages: int) -> "Cycles":
-        """From the first time to the last; without a length, that of `USUAL` nearest to the rhythm of the rows."""
+        """From the first time to the last; without a length, the one of `USUAL` that is nearest to the rhythm of the
+        rows.
+        """
         if not len(time):
             raise InputError(f"{place}: has no rows")
         start, end = float(time.min()), float(time.max())
@@ -60,7 +62,7 @@ class Cycles:
 
     @classmethod
     def checked(cls, start: float, length: float, count: int, place: str, pages: int) -> "Cycles":
-        """So many cycles for so many pages, if that is not too much."""
+        """This many cycles for this many pages, unless that is too much."""
         if count > MOST or count * pages > _CELLS:
             advice = f"at most {MOST:,} cycles can be" if np.isnan(start) else "make --cycle longer"
             raise InputError(f"{place}: {pages:,} pages × {count:,} cycles are too many; {advice}")
@@ -72,7 +74,9 @@ class Cycles:
 
 
 def usual_length(time: FloatArray, page: IntArray, pages: int) -> float:
-    """The length of `USUAL` nearest to the median time between two rows of a page, longer if cycles were too many."""
+    """The length of `USUAL` nearest to the median time between two rows of a page; longer if there would be too many
+    cycles.
+    """
     order = np.lexsort((time, page))
     gap = np.diff(time[order])[np.diff(page[order]) == 0]
     gap = gap[gap > 0.0]
@@ -135,9 +139,9 @@ ChangeRule = Literal["auto", "links", "text", "bytes"]
 def log_of_tape(
     tape: Tape, cycle: float | None = None, *, pages: Pages = "auto", change: ChangeRule = "auto", settled: float = 0.1
 ) -> ChangeLog:
-    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm.
+    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: a length that suits its rhythm.
 
-    `pages` auto: all that can be downloaded, so only lists where documents are read off them.
+    `pages` auto: all that can be downloaded, so only lists if documents are read off lists.
     """
     lists = np.isin(tape.url_kind, LIST_KINDS)
     wanted = {"all": np.ones(tape.pages, dtype=np.bool_), "hubs": lists, "articles": ~lists}
@@ -181,7 +185,7 @@ def _chosen(tape: Tape, wanted: BoolArray, settled: float) -> IntArray:
 
 
 def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
-    """Which versions show other content than the page's last one that was not gone."""
+    """Which versions show other content than the page's last version that was not gone."""
     there = np.flatnonzero(~np.asarray(tape.gone))
     moved = np.zeros(tape.versions, dtype=np.bool_)
     same_page = owner[there[1:]] == owner[there[:-1]]
@@ -190,7 +194,9 @@ def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
 
 
 def _documents(tape: Tape, stays: IntArray, lists: BoolArray, number: IntArray, grid: Cycles) -> ShownDocuments | None:
-    """What lists show, but for other lists; None if they show nothing. A visit sees what stands at its cycle's end."""
+    """The documents on lists, without other lists; None if there are none. A visit sees what is there at the end of its
+    cycle.
+    """
     page, link, first, last = stays[:, lists[stays[0]] & ~lists[stays[1]]]
     if not len(page):
         return None

@@ -16,7 +16,7 @@ HTML = (".html", ".htm")
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A document with what the operator says of it."""
+    """A document, and what the operator says of it."""
 
     text: str = ""
     title: str = ""

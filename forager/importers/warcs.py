@@ -1,6 +1,6 @@
-"""WARC and WACZ recordings become versions: each captured page is read for its links, date, kind and prints.
+"""WARC and WACZ recordings become versions: each captured page is read for its links, date, kind and fingerprints.
 
-Links tell of the dates of their targets: when a feed says they were published, and when the link appeared.
+Links tell the dates of their targets: when a feed says they were published, and when the link appeared.
 """
 
 import shutil
@@ -25,7 +25,7 @@ from forager.warc.wacz import unpack_wacz
 
 
 class LinkSightings:
-    """Kept by URL number; the first word counts."""
+    """What links said of pages, by URL number; the first statement counts."""
 
     def __init__(self) -> None:
         self._announced: dict[int, float] = {}
@@ -36,13 +36,13 @@ class LinkSightings:
         return f"<Sightings of {np.count_nonzero(~np.isnan(self._met))} links, {len(self._announced)} dates announced>"
 
     def announce(self, links: Sequence[Link], numbers: IntArray) -> None:
-        """A feed or sitemap names these pages."""
+        """Records that a feed or sitemap names these pages."""
         for link, number in zip(links, numbers.tolist(), strict=True):
             if link.published is not None:
                 self._announced.setdefault(number, link.published)
 
     def note(self, numbers: IntArray, now: float, *, again: bool) -> None:
-        """A page showed these links; `again`: it was seen before."""
+        """Records that a page showed these links; `again`: it was seen before."""
         most = int(numbers.max(initial=-1)) + 1
         if most > len(self._met):
             self._met = np.append(self._met, np.full(max(most, 2 * len(self._met)) - len(self._met), np.nan))
@@ -59,7 +59,7 @@ class LinkSightings:
 
 
 _TOLD = 1_000
-"""Progress is told after so many captures."""
+"""Progress is reported after this many captures."""
 
 
 class WarcReader:
@@ -79,7 +79,7 @@ class WarcReader:
         return f"<WarcReader {self._tally.records:,} captures, {len(self._shown):,} pages>"
 
     def take(self, found: Capture | Broken) -> None:
-        """Add one capture to the tape, or count why not."""
+        """Adds one capture to the tape, or counts why not."""
         if isinstance(found, Broken):
             self._tally.note("broken record", str(found.place), shown=found.why)
             return
@@ -98,11 +98,11 @@ class WarcReader:
             self._tally.left_out[what] += 1
 
     def passed(self, record: WarcRecord) -> None:
-        """A record holds no answer."""
+        """Counts a record that holds no answer."""
         self._tally.passed[record.kind or "unnamed"] += 1
 
     def finish(self) -> None:
-        """All files were read: what still waits is shown by the body it repeats, or is broken."""
+        """Completes captures that still wait for the body that they repeat; if it is missing, they are broken."""
         for url, found in self._waiting:
             facts = self._repeated(url, found)
             if facts is None:
@@ -140,7 +140,7 @@ class WarcReader:
         return facts
 
     def _repeated(self, url: Url, found: Capture) -> PageFacts | None:
-        """What the same bytes showed under this URL; of another one, if it never showed them."""
+        """What the same bytes showed under this URL; under another one, if never under this."""
         return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> PageFacts:
@@ -155,9 +155,9 @@ class WarcReader:
         return PageFacts(page.byte_print, page.text_print, published, page.kind, links, row)
 
     def _published(self, url: Url, page: Page, now: float) -> Dated | None:
-        """The date to believe of a page, as a crawl would that saw these captures one after the other.
+        """The date to believe of a page, as for a crawl that saw these captures one after the other.
 
-        Lists have none; where texts are the documents, those of them that state one are as old as that.
+        A page that is no article has only the date that it states.
         """
         if page.kind is not Kind.ARTICLE:
             return page.published_but({DateSource.TEXT})
@@ -168,7 +168,7 @@ class WarcReader:
 
 
 def _key(url: Url, found: Capture) -> str:
-    """Of a body: the same bytes may have other links under another URL."""
+    """The key of a body; it includes the URL, because the same bytes may have other links under another URL."""
     return f"{found.digest} {url}"
 
 
@@ -177,7 +177,7 @@ def _took(found: Capture) -> float:
 
 
 def read_warc(stream: ByteStream, wacz: bool, reader: WarcReader, progress: Callable[[int], None]) -> None:
-    """Take every capture of a WARC or WACZ; what must be unpacked or came by a pipe is put in a temporary folder."""
+    """Takes every capture of a WARC or WACZ; what must be unpacked or came through a pipe is put in a temporary folder."""
     with ExitStack() as stack:
         path = stream.source.path
         if path is None or wacz:

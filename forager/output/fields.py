@@ -1,4 +1,4 @@
-"""What is told of a story, in every format: the same fields in the same order, and text that does no harm.
+"""The fields of a story, the same in every format and in the same order, with text that does no harm.
 
 Text of pages is made safe for what will read it: encoders, spreadsheets, XML parsers and terminals.
 """
@@ -20,12 +20,12 @@ _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u
 
 
 def encodable(text: str) -> str:
-    """With a replacement character for each half surrogate pair, which no encoding knows."""
+    """The text with a replacement character for each half of a surrogate pair, which no encoding can represent."""
     return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
 
 
 def without_controls(text: str) -> str:
-    """Without the control characters that XML forbids or discourages; tabs and line ends stay."""
+    """The text without the control characters that XML forbids or discourages; tabs and line ends stay."""
     return _CONTROL.sub("", text)
 
 
@@ -35,7 +35,7 @@ def defused(cell: str) -> str:
 
 
 def escaped(json: str) -> str:
-    """The same JSON with escapes for characters that steer terminals, turn the line around or may end it."""
+    """The same JSON with escapes for characters that control terminals, reverse a line or may end it."""
     return json if json.isascii() and "\x7f" not in json else _STEERING.sub(_escape, json)
 
 
@@ -47,7 +47,7 @@ Cell = int | float | str | list[str] | None
 Row = dict[str, Cell]
 
 FIELDS = (
-    "number",  # the place in the order of acceptance, from 0
+    "number",  # position in the order of acceptance, from 0
     "url",
     "final_url",  # of the page that answered
     "canonical",  # what the page calls itself
@@ -65,7 +65,7 @@ FIELDS = (
     "published",  # moments are ISO 8601 in UTC
     "published_source",
     "modified",
-    "first_seen",  # when its URL was met first
+    "first_seen",  # when its URL was first seen
     "fetched",
     "delay",  # seconds from publication to fetch
     "discovered_from",
@@ -82,7 +82,7 @@ LISTS = frozenset(("authors", "tags"))
 
 
 async def row(number: int, story: AcceptedStory, source: RunRecords) -> Row:
-    """The fields of a story, with what its stored version adds."""
+    """The fields of a story, completed by its stored version."""
     page, _, version = await source.version(story.version)
     said = story.about
     cells: Row = {
@@ -119,7 +119,7 @@ async def row(number: int, story: AcceptedStory, source: RunRecords) -> Row:
 
 
 async def edition(version: VersionId, page: UrlId, source: RunRecords) -> int:
-    """Which version of its page this is, from 1."""
+    """The number of this version among those of its page, from 1."""
     return 1 + sum(number < version for number, _ in await source.versions(page))
 
 
@@ -130,7 +130,7 @@ def _encodable(cell: Cell) -> Cell:
 
 
 def iso_moment(time: float) -> str | None:
-    """ISO 8601 in UTC, to the millisecond; None for a time that no calendar has."""
+    """ISO 8601 in UTC, to the millisecond; None for a time outside the calendar."""
     try:
         return datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError, OSError):

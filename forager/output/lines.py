@@ -1,18 +1,18 @@
-"""Formats that grow line by line, JSON lines and CSV, and can be gone on with after a sudden end.
+"""JSON lines and CSV: formats that grow line by line, and can be continued after a sudden end.
 
-Every row carries its number in the order of acceptance, and a row is only written once its story is stored. So the
-file itself says where to go on: behind its last complete row. What follows that row was torn by the end of the process;
-it is cut off, and its story is written again.
+Every row has its number in the order of acceptance, and a row is only written once its story is stored. So the file
+itself says where to continue: after its last complete row. What follows that row was cut off by the end of the process;
+it is removed, and its story is written again.
 
-JSON lines hold one object a line, in UTF-8. A line end inside a text is written as an escape, so the last line can be
-found from the end of the file, however long the file is.
+JSON lines hold one object a line, in UTF-8. A line end inside a text is escaped, so the last line can be found from the
+end of the file, however long the file is.
 
-CSV is in UTF-8 with a head line, quoted as RFC 4180 says; no cell can become a formula. A text may hold line ends
-between its quotes, and from the end of the file nobody can tell whether a line end is one of those. So a file to go on
-with is read from its start: a line end behind an even number of quotes ends a row.
+CSV is in UTF-8 with a header line, quoted as RFC 4180 says; no cell can become a formula. A text may hold line ends
+between its quotes, which cannot be recognised from the end of the file. So a file to be continued is read from its
+start: a line end after an even number of quotes ends a row.
 
-Rows go to a file written where it is, a file that appears when it is complete, or standard output. Nothing is buffered:
-what `write` took is with the system, so the sudden end of the process loses none of it.
+Rows go to a file that is written in place, to a file that appears when it is complete, or to standard output. Nothing
+is buffered: the system has what `write` took, so the sudden end of the process loses none of it.
 """
 
 import csv
@@ -37,32 +37,32 @@ from forager.output.outlet import Last
 class Destination(Protocol):
     @property
     def path(self) -> Path:
-        """The output, as people call it."""
+        """The name of the output, for messages."""
 
     def open(self) -> FileIO | None:
-        """Get ready without changing anything; the file to go on with, None if there is nothing in it.
+        """Prepares without changing anything; returns the file to continue, or None if it is empty.
 
-        Where nothing of the kind can be written that is an OutputError or, if the system says so, an OSError.
+        Raises an OutputError, or an OSError of the system, if nothing can be written there.
         """
 
     def begin(self, offset: int) -> None:
-        """Cut off what is behind the offset and write on there."""
+        """Removes what is after the offset, and writes on from there."""
 
     def write(self, content: bytes) -> None:
-        """All of it, or an OSError."""
+        """Writes everything, or raises an OSError."""
 
     def close(self) -> None:
-        """The writing is complete."""
+        """Completes the output."""
 
     def discard(self) -> None:
-        """Let go; whatever is not complete and was not there before disappears."""
+        """Lets go of the output; what is not complete and was not there before disappears."""
 
 
 class InPlace:
     """A file that others can read while it grows, written by one process at a time; or a pipe, or a device."""
 
     def __init__(self, path: Path, *, keep: bool) -> None:
-        """`keep`: go on with what is there."""
+        """`keep`: continue after what is there."""
         self.path, self._keep = path, keep
         self._file: FileIO | None = None
         self._is_regular = True
@@ -105,7 +105,7 @@ class InPlace:
 
 
 class Replacing:
-    """A file that is written beside its place and put there when complete: readers see the old one or the new one."""
+    """A file that is written beside its place and moved there when complete: readers see the old one or the new one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -121,13 +121,13 @@ class Replacing:
             if not _is_running(left.name.rsplit(".", 2)[1]):  # killed while it wrote
                 left.unlink(missing_ok=True)
         self.fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
-        self.fresh.unlink(missing_ok=True)  # whoever left it, and wherever it leads
+        self.fresh.unlink(missing_ok=True)  # whoever left it, and wherever a link in its place leads
         self._file = self.fresh.open("xb", buffering=0)
         if place.exists():
             self.fresh.chmod(place.stat().st_mode & 0o777)
 
     def begin(self, offset: int) -> None:
-        """It begins empty."""
+        """Begins with an empty file."""
 
     def write(self, content: bytes) -> None:
         assert self._file is not None
@@ -150,7 +150,7 @@ class Replacing:
 
 
 def _is_running(process: str) -> bool:
-    """Whether a process with this number is there; also if the text is no number."""
+    """Whether a process with this number is running; also if the text is no number."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -161,7 +161,7 @@ def _is_running(process: str) -> bool:
 
 
 class StandardOutput:
-    """Has no memory: it always begins with the first story."""
+    """Standard output: it has no memory, so it always begins with the first story."""
 
     path = Path("standard output")
 
@@ -173,7 +173,7 @@ class StandardOutput:
 
     def write(self, content: bytes) -> None:
         out: Any = sys.stdout.buffer
-        write_all(getattr(out, "raw", out), content)  # past the buffer: after an error nothing is left in it
+        write_all(getattr(out, "raw", out), content)  # bypasses the buffer: after an error nothing is left in it
 
     def close(self) -> None:
         """It belongs to others."""
@@ -183,7 +183,7 @@ class StandardOutput:
 
 
 def write_all(file: FileIO, content: bytes) -> None:
-    """An unbuffered file may take a part only."""
+    """Writes everything to an unbuffered file, which may take only a part at a time."""
     rest = memoryview(content)
     while rest:
         written = file.write(rest)
@@ -193,18 +193,18 @@ def write_all(file: FileIO, content: bytes) -> None:
 
 
 class Foreign(Exception):
-    """A file that this format did not write."""
+    """Raised for a file that this format did not write."""
 
 
 class LineFormat(Protocol):
     @property
     def head(self) -> bytes:
-        """What stands before the first row."""
+        """What comes before the first row."""
 
     def encode(self, rows: Sequence[Row]) -> bytes: ...
 
     def ending(self, file: FileIO) -> tuple[Last | None, int]:
-        """The last complete row, and the offset behind it (0: not even the head is complete); else Foreign."""
+        """The last complete row, and the offset after it (0: not even the head is complete); raises Foreign otherwise."""
 
 
 class LineWriter:
@@ -272,7 +272,7 @@ class JsonLines:
 
 
 def _last_line(file: FileIO) -> tuple[bytes, int]:
-    """The last complete line, and the offset behind its line end; 0 if there is none."""
+    """The last complete line, and the offset after its line end; 0 if there is none."""
     start = file.seek(0, os.SEEK_END)
     tail, block = b"", _BLOCK
     while start > 0 and tail.count(b"\n") < 2:  # its own line end, and the one before it
@@ -329,7 +329,7 @@ def _cell(cell: Cell) -> Cell:
 
 
 def _last_row(file: io.FileIO, offset: int) -> tuple[int, int]:
-    """Where the last complete row behind the offset begins and ends; twice the offset if there is none."""
+    """Where the last complete row after the offset begins and ends; twice the offset if there is none."""
     start = end = row = offset
     quotes = 0
     lines = io.BufferedReader(file, _BUFFER)

@@ -27,9 +27,9 @@ class Last:
 
 
 class Mode(Enum):
-    """What becomes of a file that is there already."""
+    """What happens to a file that is there already."""
 
-    APPEND = "append"  # -o: go on behind the last story in it
+    APPEND = "append"  # -o: continue after the last story in it
     REPLACE = "replace"  # -O of a finished crawl: the new file takes its place when complete
     REWRITE = "rewrite"  # -O of a running crawl: emptied, then written while others may read
 
@@ -37,26 +37,27 @@ class Mode(Enum):
 class StoryWriter(Protocol):
     @property
     def name(self) -> str:
-        """The output, as people call it."""
+        """The name of the output, for messages."""
 
     @property
     def newest(self) -> int | None:
         """How many of the newest stories it has room for; None: all."""
 
     def open(self) -> Last | None:
-        """Check everything without changing anything; where to go on, None from the first story. May raise OutputError.
+        """Checks everything without changing anything; returns where to continue, or None for the first story. May
+        raise OutputError.
 
         Every method but `discard` lets an OSError of the system through.
         """
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Add stories and hand them to the system. The first call, even without rows, begins the file."""
+        """Adds stories and hands them to the system. The first call, even without rows, begins the file."""
 
     def close(self) -> None:
-        """Complete the output."""
+        """Completes the output."""
 
     def discard(self) -> None:
-        """Let go of an output that will not be completed; what was there before stays as far as the mode allows."""
+        """Lets go of an output that will not be completed; what was there before stays as far as the mode allows."""
 
 
 T = TypeVar("T")
@@ -64,14 +65,14 @@ T = TypeVar("T")
 BATCH = 100
 """Stories handed to the writer at once."""
 EVERY = 1.0
-"""Seconds between two looks at the store if nobody wakes us."""
+"""Seconds between two looks at the store without a wake-up."""
 
 
 class Outlet:
-    """Enter it before the crawl, let `follow` run beside it, leave it when the crawl has ended.
+    """Follows a store: enter it before the crawl, let `follow` run beside it, leave it when the crawl has ended.
 
     Entering checks the output and raises an OutputError before anything is changed. Later trouble with the output is
-    told once to `warn` and ends the writing, not the crawl: `error` holds it, and the stories stay in the store.
+    reported once to `warn` and ends the writing, not the crawl: `error` holds it, and the stories stay in the store.
     Leaving writes what is still missing and completes the output; leaving with an exception discards it. A slow reader
     of a pipe holds up only the thread of the writer.
     """
@@ -101,7 +102,7 @@ class Outlet:
         return self.error is not None
 
     def wake(self) -> None:
-        """A story was stored: look at once."""
+        """Tells that a story was stored, so that it is written at once."""
         self._wake.set()
 
     async def __aenter__(self) -> Self:
@@ -117,7 +118,7 @@ class Outlet:
         return self
 
     async def follow(self, stopping: asyncio.Event) -> None:
-        """Write stories as they come until told to stop, or until the output fails."""
+        """Writes stories as they come until told to stop, or until the output fails."""
         while not (stopping.is_set() or self.failed):
             self._wake.clear()
             await self.catch_up()
@@ -128,8 +129,8 @@ class Outlet:
                     end.cancel()
 
     async def catch_up(self) -> None:
-        """Write all stories that are stored and not yet written."""
-        number = await self._do(lambda: self._next)  # after a writing that nobody waited for
+        """Writes all stories that are stored and not yet written."""
+        number = await self._do(lambda: self._next)  # after a write that nobody waited for
         if self.failed or number >= self._source.counts().stories:
             return
         batch: list[Row] = []
@@ -159,7 +160,7 @@ class Outlet:
             self._thread.shutdown(wait=False)
 
     async def _start(self, last: Last | None) -> int:
-        """The number of the first story to write; a file that ends with a story of another crawl is refused."""
+        """The number of the first story to write; raises an error for a file that ends with a story of another crawl."""
         if last is None:
             newest = self._writer.newest
             return 0 if newest is None or self._wanted else max(0, self._source.counts().stories - newest)
@@ -193,7 +194,7 @@ class Outlet:
             self._warn(f"{self._reason(self.error)}; nothing stored is lost, `forager export` writes it anew")
 
     async def _do(self, act: Callable[[], T]) -> T:
-        """In the writer's own thread: one thing after the other, even if we were cancelled meanwhile."""
+        """Runs a call in the writer's own thread, one after the other, even if the caller was cancelled meanwhile."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, act)
 
     def _refusal(self, error: OSError) -> OutputError:

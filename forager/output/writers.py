@@ -1,7 +1,7 @@
 """The formats by the suffix of the file, or by the scheme of an address; those of other packages by their entry points.
 
-Parquet and Atom are written whole: a Parquet file appears when it is complete, as without its last bytes it is none; an
-Atom 1.0 feed (RFC 4287) of the newest stories, newest first, is replaced at each writing.
+Parquet and Atom are written whole. A Parquet file appears when it is complete, because without its last bytes it is
+unreadable. An Atom 1.0 feed (RFC 4287) of the newest stories, newest first, is replaced at each write.
 """
 
 import re
@@ -25,7 +25,7 @@ _GROUP_CHARACTERS = 16_000_000
 
 
 class ParquetFile:
-    """Writes a row group whenever enough stories have come."""
+    """Writes a row group whenever there are enough stories."""
 
     newest = None
 
@@ -66,7 +66,7 @@ class ParquetFile:
 
     def discard(self) -> None:
         if self._writer is not None:
-            self._writer.is_open = False  # else it would try to end the file once more
+            self._writer.is_open = False  # otherwise it would try to end the file once more
         self._place.discard()
 
     def _flush(self) -> None:
@@ -149,7 +149,7 @@ class AtomFeed:
 
 
 def feed(rows: Sequence[Row], path: Path) -> bytes:
-    """The document; `path` makes its identifier."""
+    """The document; its identifier is made from `path`."""
     root = Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _add(root, "generator", "Forager")
     _add(root, "title", "Stories")
@@ -204,10 +204,10 @@ NEWEST = 100
 
 
 def writer_for(target: str | Path, mode: Mode, *, newest: int = NEWEST) -> StoryWriter:
-    """The writer for a file name, or for JSON lines on standard output if it is `-`; a feed holds the `newest`.
+    """The writer for a file name, or for JSON lines on standard output if it is `-`; a feed holds the `newest` stories.
 
     Any other suffix (`stories.feather`) or scheme (`kafka://host/topic`) is looked up among the entry points
-    `forager.outlets`: each is called with the target as it was written and the mode, and gives a `Writer`.
+    `forager.outlets`: each is called with the target as written and the mode, and returns a `Writer`.
     """
     if str(target) == "-":
         return LineWriter(StandardOutput(), JsonLines())
@@ -228,13 +228,13 @@ def writer_for(target: str | Path, mode: Mode, *, newest: int = NEWEST) -> Story
 
 
 def _plugin_name(target: str) -> str:
-    """Under what name an outlet for this target is offered."""
+    """The name under which an outlet for this target is offered."""
     scheme, found, _ = target.partition("://")
     return (scheme if found else Path(target).suffix.removeprefix(".")).lower()
 
 
 def _place(path: Path, mode: Mode) -> Destination:
-    is_device = path.exists() and not path.is_file()  # a pipe can be written, but nothing can take its place
+    is_device = path.exists() and not path.is_file()  # a pipe can be written but not replaced
     if mode is Mode.REPLACE and not is_device:
         return Replacing(path)
     return InPlace(path, keep=mode is Mode.APPEND)

@@ -112,7 +112,7 @@ class Store:
             await self._archive.commit()
 
     def note_host(self, host: str, state: bytes) -> None:
-        """Keep what the next run must know of a host (its waits and budgets), replacing what was there.
+        """Keeps what the next run must know of a host (its waits and budgets), replacing what was there.
 
         Committed together with, or before, whatever is changed next; `commit` waits for that.
         """
@@ -120,7 +120,7 @@ class Store:
         self._archive.add_host(host, state)
 
     async def commit(self) -> None:
-        """Return when all changes are committed."""
+        """Returns when all changes are committed."""
         await self._archive.commit()
 
     async def keep(self, name: str, value: bytes) -> None:

@@ -58,14 +58,14 @@ SLOW = 2.0
 
 
 class _Lane:
-    """So many places; who asked first is served first."""
+    """A number of places; requests are served in the order in which they came."""
 
     def __init__(self, count: int) -> None:
         self._free = count
         self._asked: deque[asyncio.Future[None]] = deque()
 
     def ask(self) -> asyncio.Future[None]:
-        """Asks for a place, which is had when the future is done; `leave` ends both waiting and having."""
+        """Asks for a place; the future is done when the place is free. `leave` ends waiting as well as holding."""
         place = asyncio.get_running_loop().create_future()
         if self._free:
             self._free -= 1
@@ -110,10 +110,11 @@ class _Place:
 
 
 class Places:
-    """Limits the requests over all hosts: so many to quick hosts, and as many to slow ones, who wait for each other only.
+    """Limits the requests over all hosts: a number of places for quick hosts and as many for slow ones, which wait only
+    for each other.
 
-    A request that turns out to be slow moves to the others as soon as there is a place. Hosts that never answered may take
-    half of the places of the quick; the rest of them are taken for slow.
+    A request that turns out to be slow moves to the slow places as soon as one is free. Hosts that never answered may
+    take half of the quick places; beyond that they are taken for slow.
     """
 
     def __init__(self, count: int) -> None:
@@ -122,7 +123,7 @@ class Places:
 
     @asynccontextmanager
     async def hold(self, latency: float) -> AsyncIterator[None]:
-        """Hold a place, wait for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
+        """Holds a place for a request to a host with this latency (0: unknown); waits for a place if needed."""
         slow = latency > SLOW or (latency == 0 and self._new >= self._most_new)
         is_new = latency == 0 and not slow
         self._new += is_new

@@ -164,7 +164,7 @@ class RecordingSettings:
     """The WARC recording of a crawl."""
 
     enabled: bool = True
-    """Whether a crawl writes WARC files (ours). `forager import` and `replay --bytes` need them."""
+    """Whether a crawl writes WARC files, which `replay --bytes` and `export --wacz` need (ours)."""
     max_size: Size = 250_000_000
     """File size in bytes at which the next file begins (ours)."""
     max_age: Duration = 6 * 3600.0
