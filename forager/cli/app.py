@@ -24,7 +24,7 @@ R = TypeVar("R")
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "": {
         "demo": ("forager.cli.crawl:demo", "Watch a living news site being crawled, on this machine alone."),
-        "crawl": ("forager.cli.crawl:crawl_command", "Crawl news sites and tell new stories as they appear."),
+        "crawl": ("forager.cli.crawl:crawl_command", "Crawl news sites and report new stories as they appear."),
         "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
         "report": ("forager.cli.export:report", "Write the results of a crawl as one HTML file."),
         "why": ("forager.cli.why:why", "Say what is known of a page, and why it was visited or not."),

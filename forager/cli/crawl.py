@@ -61,7 +61,7 @@ def crawl_command(
     log_format: options.LogAs = None,
     json: options.Json = False,
 ) -> None:
-    """Crawl news sites and tell new stories as they appear.
+    """Crawl news sites and report new stories as they appear.
 
     --json prints what statistics.json in the run directory holds: stories, delay_median_s, delay_p90_s, requests,
     not_modified, wire_bytes, outcomes, channels and errors, all these for each of `sites` too; requests_per_story, changes,

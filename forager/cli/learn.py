@@ -94,7 +94,7 @@ def learn_command(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Learn when to look again: evolve a score function and write it to a file.
+    """Learn when to revisit pages: evolve a score function and write it to a file.
 
     Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
 
