@@ -7,6 +7,7 @@ one is found by its first bytes. At most one piece more than requested is decomp
 import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import BinaryIO
 
 import zstandard
@@ -189,12 +190,17 @@ def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, i
     """The dictionary in the first frame of a .warc.zst, which may itself be compressed, and where the frame ends."""
     file.seek(4)
     length = int.from_bytes(file.read(4), "little")
-    raw = file.read(min(length, _DICTIONARY_LIMIT))
+    return _loaded(file.read(min(length, _DICTIONARY_LIMIT))), 8 + length
+
+
+@lru_cache(maxsize=16)  # a replay opens the same few files for each record, and loading takes 20 ms
+def _loaded(raw: bytes) -> zstandard.ZstdCompressionDict | None:
+    """The dictionary; None if it is damaged, and the frames will be reported as broken."""
     try:
         if raw.startswith(_ZSTD):
             raw = zstandard.ZstdDecompressor().decompress(raw, max_output_size=_DICTIONARY_LIMIT)
         dictionary = zstandard.ZstdCompressionDict(raw)
         zstandard.ZstdDecompressor(dict_data=dictionary)  # raises if it is damaged
     except zstandard.ZstdError:
-        return None, 8 + length  # the frames will be reported as broken
-    return dictionary, 8 + length
+        return None
+    return dictionary
