@@ -173,7 +173,11 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-app = typer.Typer(cls=Verbs, no_args_is_help=True, **PLAIN)
+EXITS = (
+    "Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, "
+    "6 an output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded."
+)
+app = typer.Typer(cls=Verbs, no_args_is_help=True, epilog=EXITS, **PLAIN)
 
 
 def _version(wanted: bool) -> None:
@@ -192,8 +196,7 @@ def forager(
 ) -> None:
     """A focused news crawler that learns where and when to look.
 
-    Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, 6 an
-    output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded.
+    Begin with `forager demo`; `forager VERB --help` explains a verb.
     """
 
 

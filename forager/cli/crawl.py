@@ -68,7 +68,7 @@ def crawl_command(
     pages, visits, day_only, budget, cycles, recrawl, kind, foragers, profit, on_topic, off_topic, cannot_tell, topic_doubt
     and skipped.
     """
-    settings = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    settings = options.settings_for(config, set_, kind=kind, dashboard=not no_dashboard)
     limit, seeds = options.time_given(time_limit), options.given_seeds(seed_file, seed)
     writer = options.stories_writer(append, overwrite, Mode.REWRITE)
     require_contact(settings)
@@ -154,7 +154,7 @@ def demo(
     """
     from forager.cli.export import write_report
 
-    given = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    given = options.settings_for(config, set_, kind=kind, dashboard=not no_dashboard)
     settings = arranged(given, time_limit, seed)
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
