@@ -242,12 +242,12 @@ def _demo_text(facts: dict[str, Any]) -> str:
     about = topic_lines(facts)
     every = ", on whatever topic," if about else ""
     lines = [
-        f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
-        f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}, "
-        f"{facts['requests_per_story'] or '–'} requests per story.",
-        f"Of {facts['published']} stories{every} published after the warm-up {facts['found']} were found: coverage {coverage}, "
-        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
+        f"{facts['news_hours']} hours of news were crawled: {facts['pages']:,} pages, {facts['requests']:,} requests "
+        f"({facts['not_modified']:,} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
+        f"{facts['stories']:,} stories were told, with those of before; median delay {span(facts['delay_median_s'])}"
+        f"{day_only(facts['day_only'])}, {facts['requests_per_story'] or '–'} requests per story.",
+        f"Of {facts['published']:,} stories{every} published after the warm-up {facts['found']:,} were found ({coverage}), "
+        f"half of them within {span(facts['found_median_s'])}, nine in ten within {span(facts['found_p90_s'])}.",
         f"{fleet_line(facts)} Errors: {_errors(facts)}.",
     ]
     lines += about

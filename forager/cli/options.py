@@ -97,8 +97,7 @@ def settings_for(
     layer = [f"{key}={in_yaml(value)}" for key, value in chosen.items()]
     settings = load_settings(config, [*layer, *(overrides or ())], os.environ).settings
     return changed_keys(
-        settings,
-        ({} if kind is None else {"forager.kind": kind}) | ({} if dashboard else {"dashboard.enabled": False}),
+        settings, ({} if kind is None else {"forager.kind": kind}) | ({} if dashboard else {"dashboard.enabled": False})
     )
 
 

@@ -178,14 +178,15 @@ def run_facts(account: Account, run: "Crawl | Replay", skipped: Skipped | None =
 def counts_line(facts: dict[str, Any]) -> str:
     """What a crawl brought, and at what cost."""
     delay = f"median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}"
-    requests = f"{facts['requests']} requests ({facts['not_modified']} unchanged)"
-    return f"{facts['stories']} stories, {delay}, {requests}, {facts['pages']} pages"
+    requests = f"{amount(facts['requests'], 'request')} ({facts['not_modified']:,} unchanged)"
+    return f"{amount(facts['stories'], 'story', 'stories')}, {delay}, {requests}, {amount(facts['pages'], 'page')}"
 
 
 def fleet_line(facts: dict[str, Any]) -> str:
     """What became of the fleet, in a sentence."""
     foragers = facts["foragers"]
-    return f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted."
+    alive = amount(foragers["alive"], "forager")
+    return f"Fleet: {alive} alive, {foragers['born']:,} born, {foragers['deleted']:,} deleted."
 
 
 def topic_lines(facts: dict[str, Any]) -> list[str]:
@@ -258,12 +259,9 @@ async def _show_progress(
 
 
 def progress_line(account: Account) -> str:
-    total = account.total
-    return (
-        f"{amount(account.stories, 'story', 'stories')}, median delay {span(total.delay(0.5))}, {total.requests} requests "
-        f"({total.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
-        f"{sum(total.error_counts.values())} errors"
-    )
+    facts = account.facts()
+    errors = sum(facts["errors"].values())
+    return f"{counts_line(facts)}, {amount(account.alive, 'forager')}, {amount(errors, 'error')}"
 
 
 NARROW = 80

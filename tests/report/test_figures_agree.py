@@ -110,7 +110,8 @@ def test_all_who_show_figures_of_a_crawl_show_the_same_ones(crawled: Crawled, tm
     assert json.loads((tmp_path / FILE).read_text()) == json.loads(json.dumps(facts))
     _check_dashboard(_watched(crawled), account, facts)
     summary = crawl_command._text(facts, tmp_path)
-    line = f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, {facts['requests']} requests"
+    delay = span(facts["delay_median_s"])
+    line = f"{facts['stories']:,} stories, median delay {delay}, {facts['requests']:,} requests"
     assert summary.startswith(line) and progress_line(account).startswith(line)
 
 
