@@ -1,12 +1,13 @@
 """The command line: its verbs, and how each of them ends."""
 
+import errno
 import importlib
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from enum import EnumType
 from functools import partial, wraps
@@ -16,7 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forager.errors import Exit, ForagerError, StoppedError, first_error
+from forager.errors import Exit, ForagerError, OutputError, StoppedError, first_error
 from forager.report.phrases import shown
 
 P = ParamSpec("P")
@@ -202,8 +203,11 @@ def forager(
 
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever called
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
     try:
-        sys.exit(app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK)
+        sys.exit(_called(arguments))
     except UsageError as error:
         sys.stderr.write(_usage_line(error))
         sys.exit(Exit.USAGE)
@@ -219,9 +223,17 @@ def run(arguments: list[str] | None = None) -> Any:
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(Exit.OUTPUT)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _end(OutputError(f"standard output: cannot be written: {error.strerror}"), at_once=True)
+
+
+def _called(arguments: list[str] | None) -> int:
+    try:
+        return app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK
+    except SystemExit:  # what typer makes of a pipe that nobody reads any more
+        return Exit.OUTPUT
 
 
 def _usage_line(error: Any) -> str:
@@ -241,7 +253,8 @@ def _end(error: ForagerError, *, at_once: bool = False) -> None:
     """
     sys.stderr.write(f"forager: {shown(str(error), LONGEST)}\n")
     if at_once or error.exit is Exit.STORE:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
         os._exit(error.exit)
     sys.exit(error.exit)

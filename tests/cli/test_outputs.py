@@ -13,7 +13,7 @@ from forager.cli import options as progress_line
 from forager.cli.import_ import import_
 from forager.cli.options import ProgressLine, check_place, print_result, whole, write_whole
 from forager.cli.runner import screen_table
-from forager.errors import OutputError
+from forager.errors import Exit, OutputError
 from forager.report.charts import FigureTable
 
 
@@ -59,6 +59,20 @@ def test_on_a_narrow_terminal_only_the_last_column_is_cut() -> None:
     assert "2026-03-02 11:54  17 min  127.0.0.1:51457  How a coastal stake" in told[1]
     assert told[1].rstrip().endswith("…")
     assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "said"),
+    [
+        ("{} > /dev/full", Exit.OUTPUT, "forager: standard output: cannot be written: No space left on device\n"),
+        ("{} >&-", Exit.OK, ""),
+        ("({}; echo $? >&2) | true", Exit.OK, f"{Exit.OUTPUT}\n"),
+    ],
+)
+def test_standard_output_that_takes_nothing_gives_no_traceback(shell: str, code: int, said: str) -> None:
+    command = shell.format(f"{sys.executable} -m forager settings")
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (code, said)
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
