@@ -1,6 +1,8 @@
 """The command line: its verbs, and how each of them ends."""
 
+import errno
 import importlib
+import os
 import signal
 import sys
 import threading
@@ -15,7 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forager.errors import Exit, ForagerError, StoppedError, first_error
+from forager.errors import Exit, ForagerError, OutputError, StoppedError, first_error
 from forager.report.phrases import shown
 
 P = ParamSpec("P")
@@ -172,7 +174,11 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-app = typer.Typer(cls=Verbs, no_args_is_help=True, **PLAIN)
+EXITS = (
+    "Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, "
+    "6 an output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded."
+)
+app = typer.Typer(cls=Verbs, no_args_is_help=True, epilog=EXITS, **PLAIN)
 
 
 def _version(wanted: bool) -> None:
@@ -191,15 +197,17 @@ def forager(
 ) -> None:
     """A focused news crawler that learns where and when to look.
 
-    Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, 6 an
-    output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded.
+    Begin with `forager demo`; `forager VERB --help` explains a verb.
     """
 
 
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever called
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
     try:
-        sys.exit(app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK)
+        sys.exit(_called(arguments))
     except UsageError as error:
         sys.stderr.write(_usage_line(error))
         sys.exit(Exit.USAGE)
@@ -215,9 +223,18 @@ def run(arguments: list[str] | None = None) -> Any:
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(Exit.OUTPUT)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still to be written when Python ends
+        _end(OutputError(f"standard output: cannot be written: {error.strerror}"))
+
+
+def _called(arguments: list[str] | None) -> int:
+    try:
+        return app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK
+    except SystemExit:  # what typer makes of a pipe that nobody reads any more
+        return Exit.OUTPUT
 
 
 def _usage_line(error: Any) -> str:

@@ -147,7 +147,7 @@ def compare_fleets(
     fleet, with p.
     """
     options.check_place(output)
-    settings = options.settings_for(config, set_ or (), preset)
+    settings = options.settings_for(config, set_, preset=preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
     with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
         recorded = load_tape(folder)

@@ -31,7 +31,7 @@ from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
 from forager.report.charts import FigureTable, line_chart, page, pair, section
-from forager.report.phrases import figure, shown
+from forager.report.phrases import amount, figure, shown
 
 
 def compare_policies(
@@ -75,8 +75,9 @@ def compare_policies(
     if from_ is not None:
         world = world.span(log_input.cut_log(world, from_, "--from"), world.cycles)
     if world.cycles <= warmup or not world.pages:
+        sizes = f"{amount(world.pages, 'page')} and {amount(world.cycles, 'cycle')}"
         wanted = f"--warm-up {warmup} wants more cycles, and there must be a page"
-        raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
+        raise InputError(f"{log}: {sizes} are too few to compare on: {wanted}")
     folds = min(folds, world.pages)
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
     progress = ProgressLine(quiet=quiet)

@@ -68,7 +68,7 @@ def crawl_command(
     pages, visits, day_only, budget, cycles, recrawl, kind, foragers, profit, on_topic, off_topic, cannot_tell, topic_doubt
     and skipped.
     """
-    settings = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    settings = options.settings_for(config, set_, kind=kind, dashboard=not no_dashboard)
     limit, seeds = options.time_given(time_limit), options.given_seeds(seed_file, seed)
     writer = options.stories_writer(append, overwrite, Mode.REWRITE)
     require_contact(settings)
@@ -154,7 +154,7 @@ def demo(
     """
     from forager.cli.export import write_report
 
-    given = options.adapted(options.loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    given = options.settings_for(config, set_, kind=kind, dashboard=not no_dashboard)
     settings = arranged(given, time_limit, seed)
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
@@ -242,12 +242,12 @@ def _demo_text(facts: dict[str, Any]) -> str:
     about = topic_lines(facts)
     every = ", on whatever topic," if about else ""
     lines = [
-        f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
-        f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}, "
-        f"{facts['requests_per_story'] or '–'} requests per story.",
-        f"Of {facts['published']} stories{every} published after the warm-up {facts['found']} were found: coverage {coverage}, "
-        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
+        f"{facts['news_hours']} hours of news were crawled: {facts['pages']:,} pages, {facts['requests']:,} requests "
+        f"({facts['not_modified']:,} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
+        f"{facts['stories']:,} stories were told, with those of before; median delay {span(facts['delay_median_s'])}"
+        f"{day_only(facts['day_only'])}, {facts['requests_per_story'] or '–'} requests per story.",
+        f"Of {facts['published']:,} stories{every} published after the warm-up {facts['found']:,} were found ({coverage}), "
+        f"half of them within {span(facts['found_median_s'])}, nine in ten within {span(facts['found_p90_s'])}.",
         f"{fleet_line(facts)} Errors: {_errors(facts)}.",
     ]
     lines += about

@@ -40,13 +40,16 @@ def export(
 ) -> None:
     """Write the stories of a crawl to a file, or as JSON lines to standard output."""
     if wacz is not None:
+        if not (run_dir / "warc").is_dir():
+            raise InputError(f"{run_dir}: no recording in it; name the directory of a crawl")
         files = pack_wacz(run_dir / "warc", wacz, now=WallClock().now(), title=run_dir.resolve().name)
         typer.echo(f"{files} WARC files packed into {wacz}", err=True)
         return
     writer = stories_writer(append, overwrite, Mode.REPLACE) or writer_for("-", Mode.REPLACE)
     written = asyncio.run(_export(run_dir, writer, _wanted(since, site)))
-    if append is not None or overwrite is not None:
-        typer.echo(f"{written} stories written to {writer.name}", err=True)
+    part = f"the newest {writer.newest}" if writer.newest and written >= writer.newest else written
+    if append is not None or overwrite is not None or not written:
+        typer.echo(f"{part} stories written to {writer.name}", err=True)
 
 
 async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[AcceptedStory], bool] | None) -> int:

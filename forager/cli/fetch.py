@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from forager.assembly import open_wire
-from forager.cli.options import Config, Json, Set, loaded, print_result
+from forager.cli.options import Config, Json, Set, print_result, settings_for
 from forager.clock import WallClock
 from forager.errors import Exit
 from forager.library.session import given_url
@@ -43,7 +43,7 @@ def fetch_command(
     json: Json = False,
 ) -> None:
     """Fetch one page through all rules and show what is read from it."""
-    settings = loaded(config, set_).settings
+    settings = settings_for(config, set_)
     response = asyncio.run(_fetch(url, settings))
     facts = described(response, settings)
     print_result(facts, lambda: _text(facts), json=json)
@@ -150,7 +150,7 @@ def robots(
     json: Json = False,
 ) -> None:
     """Say whether a URL may be fetched, and which rule says so."""
-    verdict = asyncio.run(_ask(url, loaded(config, set_).settings))
+    verdict = asyncio.run(_ask(url, settings_for(config, set_)))
     told = verdict | {"fetched": f"{shown_moment(verdict['fetched'])} UTC"}
     lines = [f"{name:<12} {_plain(value)}" for name, value in told.items() if value or value is False]
     print_result(verdict, lambda: "\n".join(lines), json=json)

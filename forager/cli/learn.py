@@ -219,9 +219,7 @@ def _learn_in_folds(
     """Learns once for each fold of the pages and tells the figures on the test sets; the function that did best on its
     validation pages is written."""
     if not 2 <= folds <= world.pages // 4:
-        raise InputError(
-            f"--folds: {world.pages} pages cannot be dealt out to {folds} folds; at least four in each of two"
-        )
+        raise InputError(f"--folds {folds}: give at least 2, and at most a quarter of the {world.pages} pages as folds")
     results, told = [], []
     for one in teach_folds(
         world,
@@ -272,7 +270,7 @@ def learn_states(
 ) -> None:
     """Learn text clusters and write them to a file; use it with -s forager.states.file=FILE."""
     options.check_place(output)
-    settings = options.loaded(config, set_).settings.forager.states
+    settings = options.settings_for(config, set_).forager.states
     begun = time.monotonic()
     line = options.ProgressLine(quiet=quiet, every=1.0)
     texts = _read_texts(corpus, limit, line)

@@ -7,24 +7,24 @@ standard error: in place on a terminal, one line a minute elsewhere.
 import json as jsonlib
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-import yaml
 
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
 from forager.report.phrases import harmless, shown, span
 from forager.settings import (
     PRESETS,
-    Loaded,
     Settings,
     changed_keys,
     config_text,
@@ -82,15 +82,23 @@ ReportTo = Annotated[Path | None, typer.Option("-O", "--output", help="Also writ
 TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after this time, such as 90s, 15m or 6h.")]
 
 
-def loaded(config: Path | None, overrides: list[str] | None) -> Loaded:
-    """Settings of this call, from all layers."""
-    return load_settings(config, overrides or (), os.environ)
-
-
-def adapted(settings: Settings, kind: ForagerKind | None, *, dashboard: bool) -> Settings:
-    """The settings with the kind of foragers, if given, and without the dashboard, if not wanted."""
-    changes = ({} if kind is None else {"forager.kind": kind}) | ({} if dashboard else {"dashboard.enabled": False})
-    return changed_keys(settings, changes)
+def settings_for(
+    config: Path | None,
+    overrides: Sequence[str] | None,
+    *,
+    preset: str = "",
+    kind: ForagerKind | None = None,
+    dashboard: bool = True,
+) -> Settings:
+    """Settings of this call, from all layers; options of the command line override the settings file."""
+    if preset not in PRESETS:
+        raise typer.BadParameter(f"no preset {preset!r}; known: {', '.join(filter(None, PRESETS))}")
+    chosen = {"preset": preset, **PRESETS[preset]} if preset else {}
+    layer = [f"{key}={in_yaml(value)}" for key, value in chosen.items()]
+    settings = load_settings(config, [*layer, *(overrides or ())], os.environ).settings
+    return changed_keys(
+        settings, ({} if kind is None else {"forager.kind": kind}) | ({} if dashboard else {"dashboard.enabled": False})
+    )
 
 
 def given_seeds(files: Sequence[Path] | None, urls: Sequence[str] | None) -> list[Url]:
@@ -182,8 +190,18 @@ def write_whole(path: Path, text: str) -> None:
 def print_result(facts: object, text: Callable[[], str] = str, *stories: str | None, json: bool = True) -> None:
     """Prints the result of a command as JSON or text, which pages may have a part in; on standard error if its stories go
     to standard output."""
+    aside = "-" in stories
     told = jsonlib.dumps(facts, default=msgspec.to_builtins) if json else harmless(text())
-    typer.echo(told, err="-" in stories)
+    if not json and (sys.stderr if aside else sys.stdout).isatty():
+        told = "\n".join(map(_wrapped, told.split("\n")))
+    typer.echo(told, err=aside)
+
+
+def _wrapped(line: str) -> str:
+    """A line of prose, broken between words where the terminal ends; what goes on is indented."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    wide = shutil.get_terminal_size().columns
+    return fill(line, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _is_device(path: Path) -> bool:
@@ -203,7 +221,7 @@ def settings(
     if template:
         typer.echo(config_text(), nl=False)
         return
-    found = loaded(config, set_)
+    found = load_settings(config, set_ or (), os.environ)
     rows = [(key, plain(setting_value(found.settings, key)), found.origins[key]) for key in setting_leaves()]
     wide = max(len(key) for key, _, _ in rows)
     lines = (
@@ -260,14 +278,6 @@ def warm_up_of(text: str | None, length: float) -> float:
     return said
 
 
-def settings_for(config: Path | None, overrides: Sequence[str], preset: str) -> Settings:
-    """Settings of this call; a preset from the command line overrides the config file."""
-    if preset not in PRESETS:
-        raise typer.BadParameter(f"no preset {preset!r}; known: {', '.join(filter(None, PRESETS))}")
-    layer = [f"{key}={yaml.safe_dump(value).splitlines()[0]}" for key, value in PRESETS[preset].items()]
-    return load_settings(config, [f"preset={preset}", *layer, *overrides] if preset else overrides, os.environ).settings
-
-
 _RARE = 60.0
 """Seconds between two lines without a terminal."""
 
@@ -290,7 +300,8 @@ class ProgressLine:
         """Shows the line if one is due."""
         if self.due:
             self.shown = time.monotonic()
-            sys.stderr.write(f"\r\x1b[K{line[:100]}" if sys.stderr.isatty() else f"forager: {line}\n")
+            wide = min(100, shutil.get_terminal_size().columns - 1)  # a line that wraps could not be erased
+            sys.stderr.write(f"\r\x1b[K{line[:wide]}" if sys.stderr.isatty() else f"forager: {line}\n")
             sys.stderr.flush()
 
     def end(self) -> None:

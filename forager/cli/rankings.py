@@ -198,10 +198,6 @@ def _judge(
             judged.click_rate.append(relative_impact(question.click_rate[order], CURVE))
 
 
-WIDTH = 112
-"""Columns that the table needs with intervals; on a narrower terminal its lines wrap."""
-
-
 def compare_rankings(
     edges: Edges,
     impact: Annotated[Path, typer.Option(help="Table of url or id with impact, or clicks and views, of all pages.")],
@@ -236,7 +232,7 @@ def compare_rankings(
     if json:
         print_result(rankings_json(comparison))
     else:
-        rankings_table(comparison).show(WIDTH)
+        rankings_table(comparison).show()
 
 
 def rankings_json(comparison: Comparison) -> dict[str, object]:

@@ -28,7 +28,7 @@ from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment
 from forager.output.outlet import Mode, StoryWriter
 from forager.report.account import Account
-from forager.report.phrases import figure, json_number, shown_moment, span
+from forager.report.phrases import amount, figure, json_number, shown_moment, span
 from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay import Replay
 from forager.simulation.replay_account import ReplayFigures
@@ -175,7 +175,7 @@ def replay_command(
     """
     if bytes_ and config is None and (tape / "config.yaml").is_file():
         config = tape / "config.yaml"  # the settings of the recorded crawl
-    settings = options.adapted(options.settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)
+    settings = options.settings_for(config, set_, preset=preset, kind=kind, dashboard=not no_dashboard)
     given = options.given_seeds(seed_file, seed)
     limit = options.time_given(time_limit)
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
@@ -217,7 +217,7 @@ def replay_command(
         told = Journal([account.hear, *readers, *([] if stories is None else [stories])])
         run = make_replay(world, settings, seeds=given, budget=per, time_limit=limit, tell=told.write)
         if log.is_for_people:
-            typer.echo(f"forager: {world!r}, {per or usual_budget(world):g} downloads per hour", err=True)
+            typer.echo(f"forager: {repr(world)[1:-1]}; {per or usual_budget(world):g} downloads per hour", err=True)
 
         def finish() -> None:
             figures = run.figures(warm_up=warm)
@@ -268,13 +268,12 @@ def _text(facts: dict[str, Any], figures: ReplayFigures, tape: Tape, run_end: fl
     found = f"{delay.found} of {delay.stories} stories found while young"
     lines = [
         f"{shown_moment(tape.start)[:16]} to {shown_moment(run_end)[:16]}, replayed.",
-        f"{found} ({figure(delay.coverage, '.1%')}; lasting ones {figure(delay.lasting, '.1%')}), "
-        f"median delay {span(delay.median)}, late {span(delay.late)}."
+        f"{found} ({figure(delay.coverage, '.1%')}; of those that lasted {figure(delay.lasting, '.1%')}), "
+        f"median delay {span(delay.median)}, mean {span(delay.late)} with a missed one as a day."
         if delay.stories
         else "No story appeared in this time.",
-        f"{facts['requests']} downloads, {figure(figures.efficiency.requests_per_story, '.1f')} per story, "
-        f"{facts['not_modified']} of them unchanged, {figure(figures.unrecorded_share, '.1%')} of them of pages not on the "
-        "tape then.",
+        f"{amount(facts['requests'], 'download')}, {figure(figures.efficiency.requests_per_story, '.1f')} per story; "
+        f"{facts['not_modified']:,} unchanged, {figure(figures.unrecorded_share, '.1%')} of pages not on the tape then.",
         f"Freshness {figure(figures.freshness, '.3f')}, age {span(figures.age)}.",
         f"Stories per download: fleet {figure(figures.fleet_hits, '.3f')}, recrawl {figure(figures.recrawl_hits, '.3f')} "
         f"({figure(figures.recrawl_share, '.0%')} of the downloads).",

@@ -91,7 +91,7 @@ def crawl_bytes(
     web = WarcWeb(_warcs(path), clock)
     period = web.period
     if period is None:
-        raise InputError(f"{path}: no capture of a page in it")
+        raise InputError(f"{path}: no capture of a page in it; --bytes reads WARC files, plain or compressed")
     clock.epoch = period[0]
     outside = [seed for seed in seeds if not web.holds(seed)]
     if outside:

@@ -9,10 +9,13 @@ import json
 import math
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
 
 from forager.cli.log import CrawlLog
 from forager.clock import Clock, FastClock, WallClock, pause
@@ -175,14 +178,15 @@ def run_facts(account: Account, run: "Crawl | Replay", skipped: Skipped | None =
 def counts_line(facts: dict[str, Any]) -> str:
     """What a crawl brought, and at what cost."""
     delay = f"median delay {span(facts['delay_median_s'])}{day_only(facts['day_only'])}"
-    requests = f"{facts['requests']} requests ({facts['not_modified']} unchanged)"
-    return f"{facts['stories']} stories, {delay}, {requests}, {facts['pages']} pages"
+    requests = f"{amount(facts['requests'], 'request')} ({facts['not_modified']:,} unchanged)"
+    return f"{amount(facts['stories'], 'story', 'stories')}, {delay}, {requests}, {amount(facts['pages'], 'page')}"
 
 
 def fleet_line(facts: dict[str, Any]) -> str:
     """What became of the fleet, in a sentence."""
     foragers = facts["foragers"]
-    return f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted."
+    alive = amount(foragers["alive"], "forager")
+    return f"Fleet: {alive} alive, {foragers['born']:,} born, {foragers['deleted']:,} deleted."
 
 
 def topic_lines(facts: dict[str, Any]) -> list[str]:
@@ -250,17 +254,18 @@ async def _show_progress(
             if not stopping.is_set():
                 requests = account.total.requests
                 log.say("progress", progress_line(account), at=clock.now(), stories=account.stories, requests=requests)
+    if log.is_for_people:
+        typer.echo("forager: finishing what is under way; Ctrl-C ends it at once", err=True)
 
 
 def progress_line(account: Account) -> str:
-    total = account.total
-    return (
-        f"{account.stories} stories, median delay {span(total.delay(0.5))}, {total.requests} requests "
-        f"({total.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
-        f"{sum(total.error_counts.values())} errors"
-    )
+    facts = account.facts()
+    errors = sum(facts["errors"].values())
+    return f"{counts_line(facts)}, {amount(account.alive, 'forager')}, {amount(errors, 'error')}"
 
 
+NARROW = 80
+"""A terminal with fewer columns is narrow."""
 TALLEST = 12
 """Sites and foragers shown at once (ours)."""
 
@@ -273,8 +278,8 @@ def screenful(crawl: Crawl, account: Account, latest: Sequence[Told], left: floa
     total, ending = account.total, "" if left is None else f"   {span(left)} left"
     headline = Text.assemble(
         (f"{shown_moment(crawl.clock.now())[:16]} UTC", "bold"),
-        f"   {account.stories} stories   {total.requests} requests   {total.not_modified} unchanged   "
-        f"{crawl.store.counts().known} known URLs{ending}   Ctrl-C stops",
+        f"   {amount(account.stories, 'story', 'stories')}   {amount(total.requests, 'request')}\n",
+        (f"{total.not_modified:,} unchanged   {crawl.store.counts().known:,} URLs known{ending}   Ctrl-C stops", "dim"),
     )
     return Group(headline, "", _sites(account), "", _fleet(crawl), "", _stories(latest))
 
@@ -290,7 +295,8 @@ def _sites(account: Account) -> "Table":
         channels = ", ".join(f"{channel} {count}" for channel, count in [*facts["channels"].items()][:3])
         rows.append((name, facts["stories"], *delays, *counts, channels))
     rows += [("…", f"{len(account.sites)} sites")] if len(account.sites) > TALLEST else []
-    return screen_table(("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by"), rows)
+    columns = ("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by")
+    return screen_table(columns, rows, minor=("p90", "304", "errors", "found first by"))
 
 
 def _fleet(crawl: Crawl) -> "Table":
@@ -315,14 +321,23 @@ def _stories(latest: Sequence[Told]) -> "Table":
         (shown_moment(one.published)[:16], span(one.delay), one.site, one.via.value, shown(one.title, 70))
         for one in reversed(latest)
     ]
-    return screen_table(("published", "delay", "site", "found by", "latest stories"), rows)
+    return screen_table(
+        ("published", "delay", "site", "found by", "latest stories"), rows, minor=("published", "found by")
+    )
 
 
-def screen_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
-    """Columns as wide as they need; on a narrow terminal the last one is cut. Numbers stand to the right."""
+def screen_table(columns: Sequence[str], rows: Sequence[Sequence[object]], minor: Container[str] = ()) -> "Table":
+    """Columns as wide as they need; on a narrow terminal minor ones are left out, and the last one is cut. Numbers stand
+    to the right."""
     from rich.table import Table
     from rich.text import Text
 
+    if get_terminal_size().columns < NARROW:
+        kept = [place for place, column in enumerate(columns) if column not in minor]
+        columns, rows = (
+            [columns[place] for place in kept],
+            [[row[place] for place in kept if place < len(row)] for row in rows],
+        )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for place, column in enumerate(columns):
         cells = [row[place] for row in rows if len(row) > place]

@@ -206,7 +206,7 @@ def tune_command(
     --json prints trials, pruned, goals, budget, best (the changes), better, folder, and held_out: before, after, difference
     and difference_ci of each figure, and seeds; null if the search stopped before it was judged.
     """
-    base = options.settings_for(config, set_ or (), preset)
+    base = options.settings_for(config, set_, preset=preset)
     searched = read_space(space, base) if space else Space(base)
     if from_ is not None:
         searched = replace(searched, survivors=asyncio.run(survivors(from_, base)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from forager.cli.options import Config, Json, RunDir, Set, loaded
+from forager.cli.options import Config, Json, RunDir, Set, settings_for
 from forager.core.page_table import PageTable
 from forager.core.saved import load_agent
 from forager.core.shared import Shared
@@ -53,7 +53,7 @@ def why(
     story, visiting, recrawl, copies and more.
     """
     kept = run / "config.yaml"
-    settings = loaded(config or (kept if kept.is_file() else None), set_).settings
+    settings = settings_for(config or (kept if kept.is_file() else None), set_)
     dossier = asyncio.run(_look_up(run, url, settings))
     typer.echo(msgspec.json.encode(dossier).decode() if json else told_page(dossier))
 

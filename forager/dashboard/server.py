@@ -102,14 +102,10 @@ def doorkeeper(settings: DashboardSettings, names: set[str]) -> Middleware:
 
     @web.middleware
     async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
-        refused = _refusal(request, settings, names)
-        if refused is not None:
-            refused.headers.update(HEADERS)
-            return refused
         try:
-            return await handler(request)
+            return _refusal(request, settings, names) or await handler(request)
         except web.HTTPException as answer:
-            return web.Response(status=answer.status, text=f"{answer.status} {answer.reason}\n", headers=HEADERS)
+            return web.Response(status=answer.status, text=f"{answer.status} {answer.reason}\n")
 
     return keep
 

@@ -34,13 +34,9 @@ class Views:
         return {
             "name": self.watched.name,
             "now": self.watched.clock.now(),
-            "stories": account.stories,
-            "delay_median": total.delay(0.5),
-            "delay_p90": total.delay(0.9),
-            "requests": total.requests,
+            **total.facts(),
+            **account.topic_facts(),
             "requests_per_story": total.requests_per_story,
-            "unchanged": total.not_modified,
-            "wire_bytes": total.wire_bytes,
             "known": len(self.watched.known()),
             "pages": account.pages,
             "visits": account.visits,
@@ -49,9 +45,6 @@ class Views:
             "born": account.born,
             "deleted": account.deleted,
             "errors": sum(total.error_counts.values()),
-            "on_topic": account.topics.get("on topic", 0),
-            "off_topic": account.topics.get("off topic", 0),
-            "cannot_tell": account.topics.get("cannot tell yet", 0),
             "refused": total.outcomes.get("refused", 0),
         }
 
@@ -220,21 +213,12 @@ def _robots(name: str, watched: Watched) -> dict[str, Any]:
 
 
 def _site(name: str, account: SiteAccount) -> JsonFacts:
-    facts = account.facts()
     rules = sorted(
         ((rule or kind, count) for kind, rules in account.refusals.items() for rule, count in rules.items()),
         key=lambda item: -item[1],
     )
-    return {
+    return account.facts() | {
         "site": name,
-        "stories": facts["stories"],
-        "delay_median": facts["delay_median_s"],
-        "delay_p90": facts["delay_p90_s"],
-        "requests": facts["requests"],
-        "unchanged": facts["not_modified"],
-        "wire_bytes": facts["wire_bytes"],
-        "channels": facts["channels"],
-        "errors": facts["errors"],
         "refusals": {shown(rule): count for rule, count in rules[:RULES]},
         "last_error": shown(account.last_error),
         "last_story": account.last_story,

@@ -29,6 +29,7 @@ from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.recrawl.rhythm import rhythm_of
 from forager.recrawl.simulate import Curves, simulate
 from forager.recrawl.terminals import RHYTHMIC
+from forager.report.phrases import amount
 
 
 def learn(
@@ -181,7 +182,9 @@ def _period(world: ChangeLog) -> str:
 def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
     """Raises an error if the log is too short."""
     if world.cycles <= settings.warmup or world.pages < 2:
-        raise InputError(f"{name}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
+        raise InputError(
+            f"{name}: {amount(world.pages, 'page')} and {amount(world.cycles, 'cycle')} are too few to learn from"
+        )
     if settings.fitness == "discovery" and world.documents is None:
         raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
 

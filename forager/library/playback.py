@@ -133,7 +133,8 @@ def tape_folder(path: Path) -> Iterator[Path]:
             columns.save(tape_of(path), Path(folder))
             yield Path(folder)
     else:
-        raise InputError(f"{path}: neither a tape (no {CONTENTS}) nor a run directory (no crawl.db)")
+        known = f"neither a tape (no {CONTENTS}) nor a run directory (no crawl.db)"
+        raise InputError(f"{path}: {known}; `forager import` makes a tape of other recordings")
 
 
 def tape_of(run_dir: Path, identity: str = "url") -> Tape:

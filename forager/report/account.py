@@ -24,7 +24,7 @@ from forager.measures import quantile, ratio
 from forager.pages.urls import site
 from forager.report.phrases import json_number
 from forager.store.store import Store
-from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId
+from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId, Verdict
 
 KEPT = "account"
 """Name of the account in the store."""
@@ -386,23 +386,26 @@ class Account:
             "changes": total.changes,
             "visits": self.visits,
             "budget": {"fleet": total.fleet.requests, "recrawl": total.recrawl.requests},
-            "on_topic": self.topics.get("on topic", 0),
-            "off_topic": self.topics.get("off topic", 0),
-            "cannot_tell": self.topics.get("cannot tell yet", 0),
+            **self.topic_facts(),
             "cycles": self.cycles.facts(),
             "foragers": {"alive": self.alive, "born": self.born, "deleted": self.deleted},
             "sites": {name: account.facts() for name, account in sorted(self.sites.items())},
         }
 
+    def topic_facts(self) -> CountsByName:
+        """Documents by what is said of their topic."""
+        names = {"on_topic": Verdict.ON, "off_topic": Verdict.OFF, "cannot_tell": Verdict.UNSURE}
+        return {name: self.topics.get(verdict.value, 0) for name, verdict in names.items()}
+
     # Saving and loading.
 
     def save(self) -> bytes:
-        return msgspec.msgpack.encode(self, enc_hook=_packed)
+        return msgspec.msgpack.encode(self, enc_hook=Delays.pack)
 
     @classmethod
     def load(cls, saved: bytes) -> "Account":
         try:
-            return msgspec.msgpack.decode(saved, type=cls, dec_hook=_unpacked)
+            return msgspec.msgpack.decode(saved, type=cls, dec_hook=lambda kind, packed: kind(packed))
         except (msgspec.MsgspecError, ValueError) as error:
             raise StoreError(f"the kept account cannot be read ({error}); start a new run directory") from None
 
@@ -444,15 +447,3 @@ def _most_first(counts: CountsByName) -> CountsByName:
 def _quantile(delays: FloatArray, share: float) -> float | None:
     """The delay that this share of the stories whose delay is known stayed below; None without any."""
     return json_number(quantile(delays[~np.isnan(delays)], share), 3)
-
-
-def _packed(value: Any) -> Any:
-    if isinstance(value, Delays):
-        return value.pack()
-    raise NotImplementedError(type(value))
-
-
-def _unpacked(kind: type, value: Any) -> Any:
-    if kind is Delays:
-        return Delays(value)
-    raise NotImplementedError(kind)

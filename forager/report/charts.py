@@ -4,12 +4,18 @@ Charts contain only numbers and escaped text, so that no text from a page can be
 """
 
 import math
+import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forager.report.phrases import shown_moment, span
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -64,6 +70,8 @@ def table_section(
     return section(title, note, html_table(heads, rows, text))
 
 
+WIDEST = 160
+"""Columns that a table may take where there is no terminal (ours)."""
 NAME = 24
 """Characters of the names of rows; if one is longer, names wrap on a narrow terminal, else figures do (ours)."""
 
@@ -82,10 +90,17 @@ class FigureTable:
         heads = [*map(_wrapping, self.heads)]
         return section(escape(self.title), escape(self.note), html_table(heads, rows, text=(0,)))
 
-    def show(self, width: int = 0) -> None:
-        """Prints the table, in as many columns as the terminal has, but at least `width`."""
-        from rich.box import SIMPLE_HEAD  # slow to import, and reports need none of it
-        from rich.console import Console
+    def show(self) -> None:
+        """Prints the table, in as many columns as the terminal has; elsewhere in as many as it needs."""
+        from rich.console import Console  # slow to import, and reports need none of it
+
+        console, tight = Console(width=None if sys.stdout.isatty() else WIDEST), self._drawn("±")
+        needed = console.measure(tight, options=console.options.update(max_width=WIDEST)).maximum
+        console.print(tight if needed <= console.width else self._drawn(" ±"))  # a cell breaks at a blank
+
+    def _drawn(self, spread: str) -> "Table":
+        """The table for a terminal, with this sign between a figure and its spread."""
+        from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
@@ -97,8 +112,8 @@ class FigureTable:
         for head in self.heads[1:]:
             table.add_column(Text(head), justify="right", no_wrap=long)
         for row in self.rows:
-            table.add_row(*map(Text, row))
-        Console(width=max(width, Console().width)).print(table)
+            table.add_row(*(Text(re.sub(" ?± ?", spread, cell).replace(" *", "*")) for cell in row))
+        return table
 
 
 def _wrapping(text: str) -> str:
@@ -106,12 +121,17 @@ def _wrapping(text: str) -> str:
     return f"<span class=formula>{escape(text)}</span>"
 
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 34, 12, 26
 ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 COLOURS = 8
 """Number of colours: classes `c0` to `c7` of the style sheet, `l0` to `l7` for lines."""
+DELAYS = (10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0)
+"""Delays that have a line, of which the first four always show."""
 SPOTS = 48
 """Approximate number of points of a line with a tooltip (ours)."""
+
+FORM = ",.6g"
+"""How numbers of charts are written."""
 
 Points = Sequence[tuple[float, float]]
 Limits = tuple[float, float]
@@ -120,7 +140,7 @@ OPEN = (-math.inf, math.inf)
 
 def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
     """Bar chart of counts over time."""
-    y, lines = _upwards([0.0, _even(max(counts, default=0))], "g")
+    y, lines = _upwards([0.0, max(4.0, *counts)], ",.0f")
     step = ACROSS / max(1, len(counts))
     drawn = (
         f'<rect class="amount" x="{LEFT + place * step:.1f}" y="{y(count):.1f}" '
@@ -129,12 +149,6 @@ def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str
         if count
     )
     return _over_time([*lines, *drawn], began, ended, label)
-
-
-def _even(most: float) -> float:
-    """The top of an axis of counts, so that its middle is a count as well."""
-    power = 10.0 ** int(math.log10(max(1.0, most)))
-    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= max(2, most))
 
 
 def shares(
@@ -149,12 +163,13 @@ def shares(
 
 def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float, label: str) -> str:
     """Delays over time on a logarithmic scale; points are time, delay, colour."""
-    lowest, highest = 10.0, max([3600.0, *(delay for _, delay, _ in points if math.isfinite(delay))])
+    longest = max((delay for _, delay, _ in points if math.isfinite(delay)), default=0.0)
+    marks = [mark for place, mark in enumerate(DELAYS) if place < 4 or DELAYS[place - 1] < longest]
 
     def height(delay: float) -> float:
-        return TOP + DOWN * (1 - math.log(max(lowest, delay) / lowest) / math.log(highest / lowest))
+        delay = min(max(marks[0], delay), marks[-1])
+        return TOP + DOWN * (1 - math.log(delay / marks[0]) / math.log(marks[-1] / marks[0]))
 
-    marks = [mark for mark in (10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0) if mark <= highest]
     drawn = [_grid_line(height(mark), span(mark)) for mark in marks]
     drawn += [
         f'<circle class="c{colour % COLOURS}" cx="{_x(at, began, ended):.1f}" cy="{height(delay):.1f}" r="2.4"/>'
@@ -225,8 +240,8 @@ def line_chart(
     label: str,
     *,
     along: str,
-    form: str = ".3g",
-    ticks: str = ".3g",
+    form: str = FORM,
+    ticks: str = FORM,
     zero: bool = False,
 ) -> str:
     """Line chart with a legend; a tooltip shows the name of a line and its values.
@@ -301,16 +316,14 @@ def _over_time(drawn: Sequence[str], began: float, ended: float, label: str, hei
     """A chart with its time axis."""
     axis = []
     for step in range(5):
-        anchor = "start" if step == 0 else "end" if step == 4 else "middle"
         time = shown_moment(began + (ended - began) * step / 4)
         text = time[5:16] if ended - began > 86_400 else time[11:16]
-        x = LEFT + ACROSS * step / 4
-        axis.append(f'<text class="axis" x="{x:.1f}" y="{height - 8}" text-anchor="{anchor}">{text}</text>')
+        axis.append(_tick(LEFT + ACROSS * step / 4, text, height))
     return frame([*drawn, *axis], height, label)
 
 
 def _across(
-    values: Sequence[float], *, log: bool = False, names: Sequence[str] = (), form: str = ".3g"
+    values: Sequence[float], *, log: bool = False, names: Sequence[str] = (), form: str = FORM
 ) -> tuple[Callable[[float], float], list[str]]:
     """Maps values to horizontal positions, and draws the marks of the axis."""
     if names:
@@ -325,13 +338,19 @@ def _across(
         share = math.log(at / low) / math.log(high / low) if log else (at - low) / (high - low)
         return LEFT + ACROSS * share
 
-    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
-    ends = [low * (high / low) ** share if log else low + (high - low) * share for share in shares]
-    return x, [_tick(x(at), f"{at:{form}}") for at in ends]
+    ends = [low * (high / low) ** (step / 4) for step in range(5)] if log else _round_numbers(low, high, 6)
+    return x, [_tick(x(at), f"{at:{'.3g' if log else form}}") for at in ends]
+
+
+def _round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from `low` to `high` at equal distances, at most about so many."""
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / (power * factor) <= most)
+    return [place * step for place in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 def _upwards(
-    values: Sequence[float], form: str = ".3g", limits: Limits = OPEN
+    values: Sequence[float], form: str = FORM, limits: Limits = OPEN
 ) -> tuple[Callable[[float], float], list[str]]:
     """Maps values to vertical positions, and draws the lines of the axis."""
     known = [value for value in values if math.isfinite(value)] or [0.0]
@@ -342,13 +361,12 @@ def _upwards(
     def y(value: float) -> float:
         return TOP + DOWN * (1 - min(1.0, max(0.0, (value - low) / (high - low))))
 
-    return y, [_grid_line(y(at), f"{at:{form}}") for at in (low, (low + high) / 2, high)]
+    return y, [_grid_line(y(at), f"{at:{form}}") for at in _round_numbers(low, high, 5)]
 
 
 def _polyline(style: str, corners: Points) -> str:
     return f'<polyline class="{style}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in corners)}"/>'
 
 
-def _tick(x: float, text: str) -> str:
-    anchor = "start" if x <= LEFT else "end" if x >= WIDTH - RIGHT else "middle"
-    return f'<text class="axis" x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{text}</text>'
+def _tick(x: float, text: str, height: int = HEIGHT) -> str:
+    return f'<text class="axis" x="{x:.1f}" y="{height - BOTTOM + 18}" text-anchor="middle">{text}</text>'

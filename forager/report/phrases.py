@@ -45,9 +45,9 @@ def span(seconds: float | None) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
 
 
-def amount(count: int, what: str) -> str:
-    """So many of a thing, whose plural ends in s."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def amount(count: int, what: str, many: str = "") -> str:
+    """So many of a thing, whose plural ends in s if `many` does not say it."""
+    return f"{count:,} {what if count == 1 else many or what + 's'}"
 
 
 def day_only(count: int) -> str:

@@ -18,7 +18,7 @@ from forager.report.charts import html_table, page, pair, section, table_section
 from forager.report.phrases import day_only, shown, shown_moment, span, visitor
 from forager.store.protocol import AcceptedStory
 from forager.store.store import Store
-from forager.terms import ForagerId, Verdict
+from forager.terms import ForagerId
 
 STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
 """Limits (ours): latest stories listed, foragers and delays drawn, hosts and URLs listed per reason for skipping, and
@@ -78,7 +78,7 @@ def run_report(run: RunState, name: str) -> str:
 def _headline(run: RunState) -> str:
     account, total = run.account, run.account.total
     cost = total.requests_per_story
-    topics = judged, off, unsure = [account.topics.get(verdict.value, 0) for verdict in Verdict]
+    topics = on, off, unsure = [*account.topic_facts().values()]
     drawn = [
         ("Stories", f"{account.stories:,}", ""),
         (
@@ -92,7 +92,7 @@ def _headline(run: RunState) -> str:
         ("Versions", f"{run.versions:,}", f"{total.wire_bytes / 1e6:.1f} MB received"),
         ("Foragers", f"{account.alive:,}", f"{account.born:,} born, {account.deleted:,} deleted"),
         *(
-            [("On topic", f"{judged:,}", f"{off:,} off topic, not told; of {unsure:,} it cannot tell")]
+            [("On topic", f"{on:,}", f"{off:,} off topic, not told; of {unsure:,} it cannot tell")]
             if any(topics)
             else []
         ),

@@ -54,19 +54,14 @@ class Range:
     """Whether the scale is logarithmic."""
     whole: bool = False
 
-    def holds(self, value: Plain) -> bool:
-        return isinstance(value, int | float) and self.low <= value <= self.high
-
     def nearest(self, value: Plain) -> Plain:
-        return self._plain(min(max(float(value), self.low), self.high))
+        near = min(max(float(value), self.low), self.high)
+        return round(near) if self.whole else near
 
     def drawn(self, rng: np.random.Generator) -> Plain:
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         value = rng.uniform(low, high)
         return self.nearest(math.exp(value) if self.log else value)
-
-    def _plain(self, value: float) -> Plain:
-        return round(value) if self.whole else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +69,6 @@ class OneOf:
     """One of several values."""
 
     values: tuple[Plain, ...]
-
-    def holds(self, value: Plain) -> bool:
-        return value in self.values
 
     def nearest(self, value: Plain) -> Plain:
         return value if value in self.values else self.values[0]
@@ -174,16 +166,9 @@ class Space:
         """Values of the settings that vary."""
         return {key: plain(setting_value(settings, key)) for key in self.dimensions}
 
-    def holds(self, settings: Settings) -> bool:
-        """Whether a trial could have these settings."""
-        values = self.of(settings)
-        inside = all(one.holds(values[key]) for key, one in self.dimensions.items())
-        return inside and all(plain(setting_value(settings, key)) == value for key, value in self.fixed.items())
-
     def nearest(self, settings: Settings) -> dict[str, Plain]:
         """The closest point of the space to these settings, setting by setting."""
-        values = self.of(settings)
-        return {key: one.nearest(values[key]) for key, one in self.dimensions.items()}
+        return {key: self.dimensions[key].nearest(value) for key, value in self.of(settings).items()}
 
     def near(self, share: float, rng: np.random.Generator) -> dict[str, Plain]:
         """The original settings with about this share of them redrawn."""

@@ -167,3 +167,13 @@ async def test_a_crawl_is_told_when_its_time_limit_ends_it() -> None:
             cast("OpenCrawl", SimpleNamespace(crawl=crawl, seeds=[], account=None)), CrawlLog(quiet=True), limit
         )
     assert known == [pytest.approx(1060.0, abs=30.0), math.inf]
+
+
+async def test_a_crawl_that_stops_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    async def run(seeds: list[str], stopping: asyncio.Event, ends: float) -> None:
+        stopping.set()
+
+    crawl = SimpleNamespace(clock=WallClock(lambda: 1000.0), run=run)
+    for log in (CrawlLog(), CrawlLog(quiet=True), CrawlLog(form=LogFormat.JSON)):
+        await run_crawl(cast("OpenCrawl", SimpleNamespace(crawl=crawl, seeds=[], account=None)), log, None)
+    assert capsys.readouterr().err == "forager: finishing what is under way; Ctrl-C ends it at once\n"

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from forager.cli import options as progress_line
 from forager.cli.import_ import import_
-from forager.cli.options import ProgressLine, check_place, whole, write_whole
+from forager.cli.options import ProgressLine, check_place, print_result, whole, write_whole
 from forager.cli.runner import screen_table
-from forager.errors import OutputError
+from forager.errors import Exit, OutputError
+from forager.report.charts import FigureTable
 
 
 def test_a_missing_folder_is_told_before_the_work(tmp_path: Path) -> None:
@@ -58,6 +59,20 @@ def test_on_a_narrow_terminal_only_the_last_column_is_cut() -> None:
     assert "2026-03-02 11:54  17 min  127.0.0.1:51457  How a coastal stake" in told[1]
     assert told[1].rstrip().endswith("…")
     assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "said"),
+    [
+        ("{} > /dev/full", Exit.OUTPUT, "forager: standard output: cannot be written: No space left on device\n"),
+        ("{} >&-", Exit.OK, ""),
+        ("({}; echo $? >&2) | true", Exit.OK, f"{Exit.OUTPUT}\n"),
+    ],
+)
+def test_standard_output_that_takes_nothing_gives_no_traceback(shell: str, code: int, said: str) -> None:
+    command = shell.format(f"{sys.executable} -m forager settings")
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (code, said)
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
@@ -116,3 +131,50 @@ def test_elsewhere_a_line_is_written_once_a_minute(
         line.show(f"after {now} s")
     line.end()
     assert capsys.readouterr().err == "forager: after 61.0 s\nforager: after 121.5 s\n"
+
+
+def test_a_narrow_terminal_shows_no_minor_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    rows = [("2026-03-02 11:54", "17 min", "Hedged twice"), ("…", "2 more")]
+    console = Console(width=50, file=StringIO())
+    console.print(screen_table(("published", "delay", "latest stories"), rows, minor=("published",)))
+    assert [line.split() for line in console.file.getvalue().splitlines()][:2] == [
+        ["delay", "latest", "stories"],
+        ["17", "min", "Hedged", "twice"],
+    ]
+
+
+def test_a_progress_line_is_no_wider_than_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    ProgressLine().show("x" * 200)
+    assert capsys.readouterr().err.count("x") == 39
+
+
+def test_a_terminal_breaks_a_summary_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    for is_terminal in (False, True):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        print_result({}, lambda: "  The Herald: 19 stories, 23 requests\nhttps://a.example/" + "long" * 9, json=False)
+    piped, shown = ["  The Herald: 19 stories, 23 requests"], ["  The Herald: 19 stories, 23", "    requests"]
+    link = ["https://a.example/" + "long" * 9]
+    assert capsys.readouterr().out.splitlines() == [*piped, *link, *shown, *link]
+
+
+def test_figures_of_a_wide_table_break_before_their_spread(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = FigureTable("Fleets", "", ["figure", "WL", "RL"], [["sent", "209 ± 4.6", "210.7 ± 4.9 *"]])
+    table.show()
+    assert "sent    209±4.6  210.7±4.9*" in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "24")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    table.show()
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[-3:-1]] == [
+        ["sent", "209", "210.7"],
+        ["±4.6", "±4.9*"],
+    ]

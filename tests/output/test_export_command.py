@@ -1,5 +1,6 @@
 """`forager export`, as people call it."""
 
+import asyncio
 import csv
 import json
 import subprocess
@@ -50,6 +51,19 @@ def test_a_file_is_written_and_its_stories_counted(run_dir: Path, tmp_path: Path
         assert len(list(csv.DictReader(file))) == 6
 
 
+async def test_a_feed_says_how_many_stories_it_holds(run_dir: Path, tmp_path: Path) -> None:
+    store = await Store.open(run_dir)
+    await tell(store, 100)
+    await store.close()
+    result = await asyncio.to_thread(run, run_dir, "-O", tmp_path / "s.xml")
+    assert "the newest 100 stories written" in result.stderr
+
+
+def test_a_choice_that_leaves_nothing_says_so(run_dir: Path) -> None:
+    result = run(run_dir, "--since", "2099-01-01")
+    assert (result.stdout, result.stderr) == ("", "0 stories written to standard output\n")
+
+
 def test_appending_twice_adds_nothing(run_dir: Path, tmp_path: Path) -> None:
     for expected in ("6 stories", "0 stories"):
         assert expected in run(run_dir, "-o", tmp_path / "s.jsonl").stderr
@@ -90,6 +104,8 @@ def test_trouble_that_can_be_mended_is_named(run_dir: Path, tmp_path: Path) -> N
         run(run_dir, "-O", tmp_path / "no" / "s.csv")
     with pytest.raises(InputError, match="not a host name"):
         run(run_dir, "--site", "a b")
+    with pytest.raises(InputError, match="no recording in it"):
+        run(run_dir, "--wacz", tmp_path / "s.wacz")
     (tmp_path / "full.jsonl").symlink_to("/dev/full")
     with pytest.raises(OutputError, match="No space left"):
         run(run_dir, "-O", tmp_path / "full.jsonl")

@@ -19,6 +19,7 @@ from forager.engine.resume import Schedule
 from forager.engine.scope import Skipped
 from forager.errors import ForagerError
 from forager.events import Learned
+from forager.report.charts import BOTTOM, HEIGHT, dots, line_chart
 from forager.report.run import read_run, run_report
 from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.store import Store
@@ -235,3 +236,14 @@ def test_why_tells_when_a_url_is_unknown_or_none(run: Path) -> None:
     ):
         with pytest.raises(ForagerError, match=words):
             command("forager.cli.why:why", "why")(args=[str(run), url])
+
+
+def test_the_marks_of_an_axis_are_round_numbers() -> None:
+    drawn = line_chart([("WL", [(1.0, 0.0354), (19.0, 0.667)])], "Efficiency", along="hours")
+    assert re.findall(r">([\d.]+)</text>", drawn) == ["0.2", "0.4", "0.6", "5", "10", "15"]
+
+
+def test_the_axis_of_delays_ends_at_a_mark_above_the_longest() -> None:
+    axis = dots([(0.0, 5.0, 0), (60.0, 80_000.0, 0)], 0.0, 60.0, "Delays")
+    assert re.findall(r">([\d.]+ \w+)</text>", axis) == ["10 s", "60 s", "10 min", "60 min", "6.0 h", "24.0 h"]
+    assert max(float(y) for y in re.findall(r'cy="([\d.]+)"', axis)) == HEIGHT - BOTTOM  # 5 s stands at the lowest mark

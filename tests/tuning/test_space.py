@@ -36,13 +36,13 @@ POINTS = st.fixed_dictionaries({key: values(one) for key, one in USUAL.items()})
 
 def test_the_defaults_lie_in_the_space_and_every_name_is_a_setting() -> None:
     assert set(USUAL) <= set(setting_leaves())
-    assert Space(BASE).holds(BASE)
+    assert Space(BASE).nearest(BASE) == Space(BASE).of(BASE)
     assert Space(BASE).changes(Space(BASE).of(BASE)) == {}
 
 
 def test_the_paper_lies_in_the_space_but_for_what_counts_as_a_document() -> None:
     made = paper(BASE)
-    assert Space(BASE).holds(made)
+    assert Space(BASE).nearest(made) == Space(BASE).of(made)
     left = {key for key, value in PRESETS["paper"].items() if plain(setting_value(made, key)) != value}
     switches = {"forager.states.shape", "forager.profit.normalised", "forager.weblog.penalties"}
     assert left == {"forager.identity", "forager.hubs", "reinforcing.relevancy.identity"} | switches

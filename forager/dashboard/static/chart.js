@@ -2,7 +2,10 @@
 
 import { el, hour, moment, span, svg } from "./dom.js";
 
-const HEIGHT = 220, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 26, DOWN = HEIGHT - TOP - BOTTOM;
+const HEIGHT = 220, LEFT = 48, RIGHT = 34, TOP = 10, BOTTOM = 26, DOWN = HEIGHT - TOP - BOTTOM;
+
+/** Delays that have a line, of which the first four always show. */
+const DELAYS = [10, 60, 600, 3600, 21600, 86400, 604800];
 
 /** An empty drawing as wide as its place, so that letters keep their size; `across` is the width of the plot. */
 function frame(place, label, height = HEIGHT) {
@@ -15,9 +18,8 @@ function timeAxis({ chart, across, height }, from, to) {
   const long = to - from > 86400, steps = across < 360 ? 2 : 4;
   for (let step = 0; step <= steps; step++) {
     const time = from + ((to - from) * step) / steps;
-    const anchor = step === 0 ? "start" : step === steps ? "end" : "middle";
     const text = long ? moment(time).slice(5, 16) : to - from < 600 ? moment(time).slice(11, 19) : hour(time);
-    chart.append(svg("text", { class: "axis", x: LEFT + (across * step) / steps, y: height - 8, "text-anchor": anchor }, text));
+    chart.append(svg("text", { class: "axis", x: LEFT + (across * step) / steps, y: height - 8, "text-anchor": "middle" }, text));
   }
 }
 
@@ -80,9 +82,10 @@ function compact(value) {
 export function delays(place, points, sites, label) {
   const plot = frame(place, label), { chart, across } = plot;
   const from = points[0][0], to = Math.max(points.at(-1)[0], from + 60);
-  const lowest = 10, highest = Math.max(3600, ...points.map((point) => point[1]));
-  const y = (delay) => TOP + DOWN * (1 - Math.log(Math.max(lowest, delay) / lowest) / Math.log(highest / lowest));
-  for (const mark of [10, 60, 600, 3600, 21600, 86400]) if (mark <= highest) line(plot, y(mark), span(mark));
+  const longest = Math.max(...points.map((point) => point[1]));
+  const marks = DELAYS.filter((_, place) => place < 4 || DELAYS[place - 1] < longest), lowest = marks[0], highest = marks.at(-1);
+  const y = (delay) => TOP + DOWN * (1 - Math.log(Math.min(highest, Math.max(lowest, delay)) / lowest) / Math.log(highest / lowest));
+  for (const mark of marks) line(plot, y(mark), span(mark));
   for (const [at, delay, site] of points) {
     chart.append(svg("circle", { class: `dot site${sites.indexOf(site) % 8}`, cx: LEFT + (across * (at - from)) / (to - from),
       cy: y(delay), r: 2.6 }));

@@ -56,7 +56,7 @@ function budget(row) {
 
 export function build() {
   document.title = "Now – Forager";
-  show({ stories: 0, requests: 0, known: 0, alive: 0, errors: 0, wire_bytes: 0, unchanged: 0 });
+  show({ stories: 0, requests: 0, known: 0, alive: 0, errors: 0, wire_bytes: 0, not_modified: 0 });
   return [
     el("h1", { class: "hidden" }, "Now"), tiles,
     el("div", { class: "trio" },
@@ -74,13 +74,13 @@ function show(figures) {
   const rate = figures.requests_per_second;
   const all = [
     ["Stories", count(figures.stories), null],
-    ["Median delay", span(figures.delay_median), figures.delay_p90 ? `nine in ten within ${span(figures.delay_p90)}` : null],
+    ["Median delay", span(figures.delay_median_s), figures.delay_p90_s ? `nine in ten within ${span(figures.delay_p90_s)}` : null],
     ["Coverage", covered?.share === null || covered === null ? "–" : percent(covered.share, 1), "found of what appeared"],
     ["Cost", figures.requests_per_story ?? "–", "requests per story"],
     ...(figures.on_topic || figures.off_topic || figures.cannot_tell
       ? [["On topic", count(figures.on_topic), `${count(figures.off_topic)} off topic, not told; of ${count(figures.cannot_tell)} it cannot tell yet`]] : []),
     ["Requests", count(figures.requests), rate === null || rate === undefined ? null : `${rate < 10 ? rate : count(Math.round(rate))} per second`],
-    ["Unchanged", percent(figures.unchanged, figures.requests), `of requests; ${bytes(figures.wire_bytes)} in`],
+    ["Unchanged", percent(figures.not_modified, figures.requests), `of requests; ${bytes(figures.wire_bytes)} in`],
     ["Foragers", count(figures.alive), figures.born ? `${figures.born} born, ${figures.deleted} deleted` : null],
     ["Errors", count(figures.errors), figures.refused ? `${count(figures.refused)} refused by rules` : `${count(figures.known)} URLs known`],
   ];

@@ -9,12 +9,12 @@ const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
 const table = new Table([
   { name: "Site", value: (row) => row.site },
   { name: "Stories", value: (row) => row.stories, numeric: true },
-  { name: "Median delay", value: (row) => row.delay_median, cell: (row) => span(row.delay_median), numeric: true },
-  { name: "p90", value: (row) => row.delay_p90, cell: (row) => span(row.delay_p90), numeric: true },
+  { name: "Median delay", value: (row) => row.delay_median_s, cell: (row) => span(row.delay_median_s), numeric: true },
+  { name: "p90", value: (row) => row.delay_p90_s, cell: (row) => span(row.delay_p90_s), numeric: true },
   { name: "Found first by", value: (row) => sum(row.channels), cell: (row) => tags(row.channels) },
   { name: "Requests", value: (row) => row.requests, cell: (row) => count(row.requests), numeric: true },
   { name: "Per story", value: (row) => (row.stories ? row.requests / row.stories : null), cell: (row) => (row.stories ? (row.requests / row.stories).toFixed(1) : "–"), numeric: true },
-  { name: "Unchanged", value: (row) => row.unchanged / (row.requests || 1), cell: (row) => percent(row.unchanged, row.requests), numeric: true, minor: true },
+  { name: "Unchanged", value: (row) => row.not_modified / (row.requests || 1), cell: (row) => percent(row.not_modified, row.requests), numeric: true, minor: true },
   { name: "Received", value: (row) => row.wire_bytes, cell: (row) => bytes(row.wire_bytes), numeric: true, minor: true },
   { name: "Errors", value: (row) => sum(row.errors), cell: (row) => (sum(row.errors) ? el("span", { title: row.last_error }, tags(row.errors)) : "none") },
 ], { key: (row) => row.site, label: "sites", cards: true, sort: "Stories", descending: true, empty: "No site has been asked yet." });
