@@ -5,8 +5,10 @@ A page answers, or it does not: 401, 403, 404 and their like, a redirect to one 
 replay. What pages did is counted for each *pattern* of a host, its path with signs for numbers and slugs, and for the whole
 host, which speaks for patterns not yet known if nothing of it has ever answered. The last thirty pages or so count, and of
 a page that never answered only the first visit. Where, after eight pages, fewer than one in four is believed to answer, pages
-that never did are passed by, but for a share: the fewer answer the fewer are asked, and always one in twenty, which tests
-the belief. Each that answers opens the wall a little.
+that never did are passed by, but for a share: the fewer answer the fewer are asked. Where none of the last sixteen and more
+answered, the share is one of the host's other requests, not of its pages, since a site may name any number of pages behind
+its walls: in the end one is asked for sixteen others that are answered, which tests the belief. Each that answers opens the
+wall a little.
 
 A page that does not answer is asked again after a while, and after twice that while each time it still does not; much later
 if it says that it is gone for good.
@@ -28,8 +30,10 @@ _PATIENCE = 8
 """Pages of a pattern before anything is believed of it (ours)."""
 _LEAST = 0.25
 """Below this chance of an answer a pattern is a wall (ours)."""
-_CHECKED = 0.05
-"""Of the pages behind a wall at least this share is asked (ours)."""
+_HOPELESS = 16
+"""Pages of a pattern, none of which answered, before its share is one of the host's requests (ours)."""
+_FORGOTTEN = 0.5
+"""Below this an answer does not count any more: after 23 pages that did not answer (ours)."""
 _SAME_PLACE = 3
 """Pages that were redirected to one place, from which on it is taken for a wall (ours)."""
 _REMEMBERED = 20_000
@@ -67,9 +71,23 @@ class Answers:
         return self.pages >= _PATIENCE and self.chance < _LEAST
 
     @property
+    def is_hopeless(self) -> bool:
+        return self.pages >= _HOPELESS and self.answered < _FORGOTTEN
+
+    @property
     def requested(self) -> float:
-        """The share of pages behind the wall that is requested."""
-        return max(_CHECKED, self.chance / _LEAST)
+        """The share of pages behind the wall that is requested; if it is hopeless, a share of the host's requests."""
+        return self.chance / _LEAST
+
+
+@dataclass(slots=True)
+class Purse:
+    """What pays for pages behind the hopeless walls of a host."""
+
+    answers: int = 0
+    """Visits of the host that were answered, but for pages behind walls, since the credit was worked out."""
+    credit: float = 0.0
+    """Pages that may be asked."""
 
 
 @dataclass(slots=True)
@@ -88,6 +106,7 @@ class WallsSaved(msgspec.Struct):
     patterns: dict[str, Answers]
     places: dict[str, list[str]]
     pages: dict[Url, Refused]
+    purses: dict[str, Purse] = {}
 
 
 class Walls:
@@ -100,6 +119,7 @@ class Walls:
         self._places: dict[str, list[str]] = {}
         """Where redirects led, with the first pages that led there."""
         self._pages: dict[Url, Refused] = {}
+        self._purses: dict[str, Purse] = {}
 
     def __repr__(self) -> str:
         return f"<Walls: {sum(one.is_wall for one in self._patterns.values())} in {len(self._patterns)} patterns>"
@@ -130,9 +150,14 @@ class Walls:
             return f"it did not answer {self._pages[url].times} times, and is asked again in {again - now:.0f} s"
         if known is None:
             return ""
+        asked = (
+            f"as many as {known.requested:.0%} of the requests of the host"
+            if known.is_hopeless
+            else f"{known.requested:.0%}"
+        )
         return (
             f"pages like {pattern(url)} do not answer: {known.chance:.0%} of them are believed to, by {known.pages} that were "
-            f"asked; {known.passed} were passed by, {known.requested:.0%} are asked to see whether that still holds"
+            f"asked; {known.passed} were passed by, {asked} are asked to see whether that still holds"
         )
 
     # Deciding.
@@ -144,12 +169,23 @@ class Walls:
         known = self.at(url)
         if known is None:
             return False
-        known.credit += known.requested
-        if known.credit >= 1:
-            known.credit -= 1
+        purse: Answers | Purse = known
+        if known.is_hopeless:
+            purse = self._purse(url)
+            purse.credit = min(1.0, purse.credit + purse.answers * known.requested)
+            purse.answers = 0
+        else:
+            known.credit += known.requested
+        if purse.credit >= 1:
+            purse.credit -= 1
             return False
         known.passed += 1
         return True
+
+    def _purse(self, url: Url) -> Purse:
+        purse = self._purses.get(host(url)) or Purse()
+        remember(self._purses, host(url), purse, _REMEMBERED)
+        return purse
 
     # Learning.
 
@@ -167,8 +203,11 @@ class Walls:
             remember(self._pages, url, Refused(now, times, for_good), _REMEMBERED)
             if first:
                 self._count(url, answered=False)
-        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and (first or not is_copy):
-            self._count(url, answered=not is_copy)
+        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
+            if self.at(url) is None:
+                self._purse(url).answers += 1
+            if first or not is_copy:
+                self._count(url, answered=not is_copy)
 
     def redirected(self, url: Url, target: Url) -> None:
         """Learns from a redirect; once several pages lead to the same place, this is no answer."""
@@ -191,7 +230,7 @@ class Walls:
     # Keeping.
 
     def save(self) -> bytes:
-        return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages))
+        return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages, self._purses))
 
     def load(self, saved: bytes) -> None:
         """Takes over what another one learned."""
@@ -200,6 +239,7 @@ class Walls:
         except msgspec.MsgspecError as error:
             raise StoreError(f"the kept walls cannot be read ({error}); start a new run directory") from None
         self._patterns, self._places, self._pages = kept.patterns, kept.places, kept.pages
+        self._purses = kept.purses
 
 
 def pattern(url: Url) -> str:
