@@ -52,6 +52,17 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", Kernel(function, counts_uses=False, forceinline=True))
 
 
+def in_python(kernel: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Makes a function, which must do the same, the plain Python of a kernel: for loops that take it too long."""
+
+    def keep(function: Callable[P, R]) -> Callable[P, R]:
+        assert isinstance(kernel, Kernel)
+        kernel._in_python = function
+        return function
+
+    return keep
+
+
 class KernelMode(Enum):
     """How kernels run."""
 
@@ -136,6 +147,7 @@ class Kernel(Generic[P, R]):
         self._part: Any = None
         self._loaded: Callable[P, R] | None = None
         self._plain: Callable[..., Any] | None = None
+        self._in_python: Callable[P, R] = function
         self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -159,7 +171,7 @@ class Kernel(Generic[P, R]):
         """The function with all kernels that it calls replaced by plain functions, so that one call never mixes modes."""
         if self._plain is None:
             names: dict[str, Any] = {}
-            function = self._function
+            function = self._in_python
             assert isinstance(function, FunctionType)
             self._plain = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
             for name, value in function.__globals__.items():

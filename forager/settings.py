@@ -193,16 +193,31 @@ def changed(settings: Settings) -> dict[str, Any]:
     return {key: value for key, value in mine.items() if value != setting_value(usual, key)}
 
 
+_DEEPEST = 20
+"""Levels of a YAML file; ours have four (ours)."""
+
+
 def read_yaml(path: Path, parse: Callable[[str], T], trouble: type[ForagerError]) -> T:
     """What `parse` makes of the text of a file; one that cannot be read, or is no YAML, is this kind of trouble."""
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        return parse(_harmless(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
         raise trouble(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         raise trouble(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+
+
+def _harmless(text: str) -> str:
+    """A YAML text that harms nobody: deep nesting ends the process in the parser, and a few aliases stand for gigabytes."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST or isinstance(event, yaml.AliasEvent):
+            what = "an alias" if depth <= _DEEPEST else f"more than {_DEEPEST} levels"
+            raise yaml.YAMLError(f"it has {what}")
+    return text
 
 
 def _from_file(path: Path) -> dict[str, Given]:
@@ -260,8 +275,8 @@ def _from_overrides(overrides: Sequence[str]) -> dict[str, Given]:
 
 def _scalar(text: str, origin: str) -> object:
     try:
-        return yaml.load(text, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, UnicodeEncodeError, RecursionError):
+        return yaml.load(_harmless(text), Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, UnicodeEncodeError):
         raise SettingsError(f"{origin}: {text!r} is not a valid value") from None
 
 

@@ -34,7 +34,7 @@ from forager.core.page_row import (
     Priors,
     append,
 )
-from forager.kernel import inner
+from forager.kernel import in_python, inner
 from forager.recrawl.history import enter, log_credit, log_visit, see
 from forager.recrawl.list_estimates import (
     FLEETING,
@@ -132,7 +132,7 @@ def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
     would seem slow once a crawl has got to know the site. They do not count for other lists: where every page shows the
     latest texts beside its own, all would seem busy.
     """
-    table, means = mind.table, mind.means
+    table = mind.table
     mind.outlook[STALE] = 1.0
     source: PageRow = table[by]
     stayed = forestalled = 0
@@ -144,14 +144,38 @@ def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
             table[page.revealer].elsewhere += 1
             young = not source.last - page.latest > mind.priors[0].max_age
             forestalled += page.visits > 0 and not page.hub and not page.fresh and young
+    _close_stays(mind, source, stayed, forestalled, len(links))
+
+
+@inner
+def _close_stays(mind: Mind, source: PageRow, stayed: int, forestalled: int, length: int) -> None:
+    """What the links that `note_stays` found say of their list."""
+    means = mind.means
     if source.main:
         source.came += forestalled * share_of_fresh(source, means[FRESH, 0] / means[FRESH, 1], mind.priors[0])
     hours = stayed * max(0.0, source.last - source.before) / 3600 / 2
     source.gone -= stayed
     source.stood_hours += hours
-    source.length += len(links)
+    source.length += length
     means[HAZARD, 0] -= stayed
     means[HAZARD, 1] += hours
+
+
+@in_python(note_stays)
+def _note_stays_at_once(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
+    table = mind.table
+    mind.outlook[STALE] = 1.0
+    source: PageRow = table[by]
+    revealers, met = table["revealer"][links], table["met"][links]
+    is_own = revealers == by
+    stayed = int(np.sum(is_own & table["fresh"][links] & (met == source.before)))
+    since = ~is_own & (revealers >= 0) & (source.before < met) & (met < source.last)
+    elsewhere, texts = table["elsewhere"], links[since]
+    np.add.at(elsewhere, revealers[since], 1)
+    pages = [table[name][texts] for name in ("visits", "hub", "fresh", "latest")]
+    young = ~(source.last - pages[3] > mind.priors[0].max_age)
+    forestalled = int(np.sum((pages[0] > 0) & ~pages[1] & ~pages[2] & young))
+    _close_stays(mind, source, stayed, forestalled, len(links))
 
 
 @inner
@@ -263,7 +287,7 @@ def note_arrived(mind: Mind, url: int) -> bool:
 @inner
 def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
     """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
-    table, means, max_age = mind.table, mind.means, mind.priors[0].max_age
+    table, max_age = mind.table, mind.priors[0].max_age
     mind.outlook[STALE] = 1.0
     count = young = 0
     for link in links:
@@ -278,11 +302,33 @@ def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -
             count += 1
             young += not when - page.latest > max_age
         page.links_in += first or not met
-    source: PageRow = table[by]
+    _weigh_backlog(mind, table[by], young, first)
+    return count
+
+
+@inner
+def _weigh_backlog(mind: Mind, source: PageRow, young: int, first: bool) -> None:
+    """The first visit of a list shows documents that may be young: so many expected are of the backlog."""
+    table, means = mind.table, mind.means
     if first and source.hub and not source.fresh:
         worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
         means[sort_of(table, source), 0] += min(REVEALED_MOST, young * worth)
-    return count
+
+
+@in_python(note_links)
+def _note_links_at_once(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
+    table = mind.table
+    mind.outlook[STALE] = 1.0
+    _, begins = np.unique(links, return_index=True)
+    new = links[np.sort(begins)]
+    new = new[~(table["met"][new] > -np.inf)]
+    for link in new[(table["visits"][new] == 0) & (table["failures"][new] == 0)]:
+        append(mind.known, link)
+    table["met"][new], table["revealer"][new], table["fresh"][new] = when, by, not first
+    np.add.at(table["links_in"], links if first else new, 1)
+    young = int(np.sum(~(when - table["latest"][new] > mind.priors[0].max_age)))
+    _weigh_backlog(mind, table[by], young, first)
+    return len(new)
 
 
 @inner
@@ -309,6 +355,11 @@ def note_signal(mind: Mind, links: IntArray, when: float) -> None:
     """Records that a page with these links just had news."""
     for link in links:
         mind.table[link].signal = when
+
+
+@in_python(note_signal)
+def _note_signal_at_once(mind: Mind, links: IntArray, when: float) -> None:
+    mind.table["signal"][links] = when
 
 
 @inner

@@ -6,7 +6,9 @@ no capture. Answers are counted for each *pattern* of a host, its path with sign
 whole host; the latter speaks for patterns not yet known if nothing of the host has ever answered. About the last thirty
 pages count, and of a page that never answered only the first visit. A pattern is a wall if, after eight pages, fewer
 than one in four is believed to answer. Behind a wall, pages that never answered are mostly skipped: the fewer answer
-the fewer are asked, but always one in twenty, which tests the belief. Each page that answers opens the wall a little.
+the fewer are asked. A wall is hopeless if none of the last sixteen pages or more answered. A site may name any number
+of pages behind it, so what is asked there is a share of the host's other requests: in the end one page for sixteen
+others that are answered, which tests the belief. Each page that answers opens the wall a little.
 
 A page that does not answer is requested again after a while, which doubles each time it still does not answer; much
 later if it says that it is gone for good.
@@ -28,8 +30,10 @@ _PATIENCE = 8
 """Pages of a pattern before anything is believed of it (ours)."""
 _LEAST = 0.25
 """A pattern is a wall below this probability of an answer (ours)."""
-_CHECKED = 0.05
-"""At least this share of the pages behind a wall is requested (ours)."""
+_HOPELESS = 16
+"""A wall is hopeless after so many pages, none of which answered (ours)."""
+_FORGOTTEN = 0.5
+"""An answer no longer counts below this, which is after 23 pages that did not answer (ours)."""
 _SAME_PLACE = 3
 """A place is taken for a wall after so many pages were redirected to it (ours)."""
 _REMEMBERED = 20_000
@@ -67,9 +71,23 @@ class Answers:
         return self.pages >= _PATIENCE and self.chance < _LEAST
 
     @property
+    def is_hopeless(self) -> bool:
+        return self.pages >= _HOPELESS and self.answered < _FORGOTTEN
+
+    @property
     def requested(self) -> float:
-        """The share of the pages behind the wall that is requested."""
-        return max(_CHECKED, self.chance / _LEAST)
+        """The share of the pages behind the wall that is requested; if it is hopeless, a share of the host's requests."""
+        return self.chance / _LEAST
+
+
+@dataclass(slots=True)
+class Purse:
+    """Pays for pages behind the hopeless walls of a host."""
+
+    answers: int = 0
+    """Visits of the host that were answered since the credit was last worked out, without pages behind walls."""
+    credit: float = 0.0
+    """Number of pages that may be asked."""
 
 
 @dataclass(slots=True)
@@ -88,6 +106,7 @@ class WallsSaved(msgspec.Struct):
     patterns: dict[str, Answers]
     places: dict[str, list[str]]
     pages: dict[Url, Refused]
+    purses: dict[str, Purse] = {}
 
 
 class Walls:
@@ -100,6 +119,7 @@ class Walls:
         self._places: dict[str, list[str]] = {}
         """Where redirects led, with the first pages that led there."""
         self._pages: dict[Url, Refused] = {}
+        self._purses: dict[str, Purse] = {}
 
     def __repr__(self) -> str:
         return f"<Walls: {sum(one.is_wall for one in self._patterns.values())} in {len(self._patterns)} patterns>"
@@ -130,9 +150,14 @@ class Walls:
             return f"it did not answer {self._pages[url].times} times, and is asked again in {again - now:.0f} s"
         if known is None:
             return ""
+        asked = (
+            f"as many as {known.requested:.0%} of the requests of the host"
+            if known.is_hopeless
+            else f"{known.requested:.0%}"
+        )
         return (
             f"pages like {pattern(url)} do not answer: {known.chance:.0%} of them are believed to, by {known.pages} that were "
-            f"asked; {known.passed} were passed by, {known.requested:.0%} are asked to see whether that still holds"
+            f"asked; {known.passed} were passed by, {asked} are asked to see whether that still holds"
         )
 
     # Deciding.
@@ -144,12 +169,23 @@ class Walls:
         known = self.at(url)
         if known is None:
             return False
-        known.credit += known.requested
-        if known.credit >= 1:
-            known.credit -= 1
+        purse: Answers | Purse = known
+        if known.is_hopeless:
+            purse = self._purse(url)
+            purse.credit = min(1.0, purse.credit + purse.answers * known.requested)
+            purse.answers = 0
+        else:
+            known.credit += known.requested
+        if purse.credit >= 1:
+            purse.credit -= 1
             return False
         known.passed += 1
         return True
+
+    def _purse(self, url: Url) -> Purse:
+        purse = self._purses.get(host(url)) or Purse()
+        remember(self._purses, host(url), purse, _REMEMBERED)
+        return purse
 
     # Learning.
 
@@ -167,8 +203,11 @@ class Walls:
             remember(self._pages, url, Refused(now, times, for_good), _REMEMBERED)
             if first:
                 self._count(url, answered=False)
-        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and (first or not is_copy):
-            self._count(url, answered=not is_copy)
+        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
+            if self.at(url) is None:
+                self._purse(url).answers += 1
+            if first or not is_copy:
+                self._count(url, answered=not is_copy)
 
     def redirected(self, url: Url, target: Url) -> None:
         """Learns from a redirect; a place to which several pages lead counts as no answer."""
@@ -191,7 +230,7 @@ class Walls:
     # Keeping.
 
     def save(self) -> bytes:
-        return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages))
+        return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages, self._purses))
 
     def load(self, saved: bytes) -> None:
         """Takes over what another one learned."""
@@ -200,6 +239,7 @@ class Walls:
         except msgspec.MsgspecError as error:
             raise StoreError(f"the kept walls cannot be read ({error}); start a new run directory") from None
         self._patterns, self._places, self._pages = kept.patterns, kept.places, kept.pages
+        self._purses = kept.purses
 
 
 def pattern(url: Url) -> str:

@@ -166,9 +166,7 @@ class WebWorld:
             return Sighting(id, now, ok=False, free=True, gone=not is_soon)
         if known.channel is Channel.LINK and self.ingest.scope.places.skips(known.url):
             return Sighting(id, now, ok=False, free=True, gone=True)
-        is_new = known.version is None and known.channel is not Channel.SEED
-        if is_new and self.ingest.walls.skips(known.url, now):
-            self.ingest.skipped.add(NO_ANSWER, known.url)
+        if self._passes_by(known, now):
             return Sighting(id, now, ok=False, free=True, gone=True)
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
@@ -181,10 +179,22 @@ class WebWorld:
             flight.add_done_callback(lambda _: self._flights.pop(id, None))
         return self._flights[id]
 
+    def _passes_by(self, page: Known, now: float) -> bool:
+        """Whether to skip a page because pages like it do not answer."""
+        is_new = page.version is None and page.channel is not Channel.SEED
+        passes = is_new and self.ingest.walls.skips(page.url, now)
+        if passes:
+            self.ingest.skipped.add(NO_ANSWER, page.url)
+        return passes
+
     async def _fly(self, page: Known, by: ForagerId) -> Sighting:
-        """Visits a page when it is its turn: the fleet and the recrawl cycle share each host."""
+        """Visits a page in its turn: the fleet and the recrawl cycle share each host."""
+        walls = self.ingest.walls
+        was_open = walls.at(page.url) is None
         async with self.shares.turn(host(page.url), int(by == NOBODY)):
             now = self.clock.now()
+            if was_open and walls.at(page.url) is not None and self._passes_by(page, now):  # learned meanwhile
+                return Sighting(page.id, now, ok=False, free=True, gone=True)
             leases = [] if self._draining else await self.store.lease(1, now, only=[page.id])
             if not leases:  # the crawl ends, or another worker has the page: no request
                 return Sighting(page.id, now, ok=False, free=True)

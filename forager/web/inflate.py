@@ -19,6 +19,8 @@ MOST_CODINGS = 3
 _ZSTD_WINDOW = 8 * 2**20  # RFC 8878, 3.1.1.1.2: decoders should support 8 MB; RFC 9659 forbids more on the web
 _ZSTD_SLICE = 256  # a 4-byte zstd block can grow to 128 KiB, so a slice yields at most 8 MiB
 _PIECE = 2**16
+_MOST_MEMBERS = 1000
+"""Members of a gzip body, or frames of a zstd body, at most: each costs time, though it may hold nothing (ours)."""
 _UNSUPPORTED = frozenset({"compress", "x-compress", "dcb", "dcz"})
 
 
@@ -40,6 +42,7 @@ class Gzip:
 
     def __init__(self) -> None:
         self._stream = isal_zlib.decompressobj(wbits=31)
+        self._members = 1
 
     def inflate(self, piece: bytes, room: int) -> bytes:
         out = []
@@ -47,6 +50,7 @@ class Gzip:
             if self._stream.eof:
                 if not piece.startswith(b"\x1f"):
                     break
+                self._members = _next_member(self._members)
                 self._stream = isal_zlib.decompressobj(wbits=31)
             out.append(self._stream.decompress(piece, room))
             room -= len(out[-1])
@@ -103,11 +107,13 @@ class Zstd:
 
     def __init__(self) -> None:
         self._stream = _zstd_frame()
+        self._frames = 1
 
     def inflate(self, piece: bytes, room: int) -> bytes:
         out = bytearray()
         while piece and len(out) < room:
             if self._stream.eof:
+                self._frames = _next_member(self._frames)
                 self._stream = _zstd_frame()
             out += self._stream.decompress(piece[:_ZSTD_SLICE])
             piece = self._stream.unused_data + piece[_ZSTD_SLICE:]
@@ -116,6 +122,12 @@ class Zstd:
     @property
     def complete(self) -> bool:
         return self._stream.eof
+
+
+def _next_member(number: int) -> int:
+    if number == _MOST_MEMBERS:
+        raise InflateError(f"the body has more than {_MOST_MEMBERS} compressed members")
+    return number + 1
 
 
 def _zstd_frame() -> "zstandard.ZstdDecompressionObj":
@@ -159,18 +171,28 @@ class Inflater:
         if self._coded is not None:
             self._coded.append(piece)
         for place, coding in enumerate(self._codings):
-            piece = self._inflated(coding, piece, self.limit + 1 - self._made[place])
-            self._made[place] += len(piece)  # counted at every stage: a bomb may hide inside another coding
+            piece = self._inflated(place, coding, piece)
             self.full = self.full or self._made[place] > self.limit
         self._pieces.append(piece)
         self._size += len(piece)
         self.full = self.full or max(self._size, self.wire_bytes) > self.limit
 
-    def _inflated(self, coding: Coding, piece: bytes, room: int) -> bytes:
+    def _inflated(self, place: int, coding: Coding, piece: bytes) -> bytes:
+        """Undoes one coding, a little at a time: a coding inside another one may get the whole body in one piece.
+
+        What it yields is counted, as a bomb may hide inside another coding.
+        """
+        out = []
         try:
-            return coding.inflate(piece, room) if piece and room > 0 else b""
+            for start in range(0, len(piece), _PIECE):
+                room = self.limit + 1 - self._made[place]
+                if room <= 0:
+                    break
+                out.append(coding.inflate(piece[start : start + _PIECE], room))
+                self._made[place] += len(out[-1])
         except _ERRORS as error:
             raise InflateError(f"broken {type(coding).__name__.lower()} body: {error}") from error
+        return out[0] if len(out) == 1 else b"".join(out)
 
     def finish(self) -> None:
         """Ends the body; raises InflateError if a compressed stream is incomplete."""

@@ -1,6 +1,6 @@
 """Fuzz whatever reads what strangers wrote, guided by coverage (atheris), or by plain mutation where that is not installed.
 
-python tests/bench/fuzz.py TARGET … [--seconds 60 180] [--corpus DIR] [--until 21:30]
+python tests/bench/fuzz.py TARGET … [--seconds 60 180] [--corpus DIR] [--until 21:30] [--pump SEED]
 
 A target is one of those in tests/fuzzing.py; `all` are all of them.
 
@@ -10,6 +10,9 @@ there; `totals.json` in it adds up seconds and executions, which the table at th
 
 A finding is an exception that is no `ForagerError`, or an input that takes longer than `SLOWEST`. It ends the round of its
 target; the input is kept in `found`, to become a test.
+
+With `--pump` nothing is guided: pieces of samples, of the corpus and of the words that readers look for are repeated until
+an input is `PUMPED` bytes long, which finds what takes longer than in proportion to its length.
 """
 
 import argparse
@@ -18,13 +21,15 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha1
 from importlib import import_module
 from io import StringIO
@@ -38,6 +43,8 @@ SLOWEST = 3
 HANGING = 300
 """Seconds by the clock, on however busy a machine."""
 LONGEST = 4096
+PUMPED, PUMPED_SLOWEST, PUMPED_HANGING = 150_000, 1.5, 60
+"""Bytes of a pumped input, and the seconds of processor time above which it is a finding, and is ended."""
 GUIDED = importlib.util.find_spec("atheris") is not None
 ROOT = Path(__file__).parents[2]
 
@@ -115,16 +122,21 @@ def of_target(name: str) -> dict[str, Path]:
     return {module: path for module, path in modules() if f"{module}.".startswith(wanted)}
 
 
-def words(name: str) -> list[str]:
-    """What the readers themselves compare with: the texts in their code, as libFuzzer wants them."""
-    found = {}
+def constants(name: str) -> list[bytes]:
+    """What the readers themselves compare with: the texts in their code."""
+    found: dict[bytes, None] = {}
     for path in of_target(name).values():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
                 raw = node.value if isinstance(node.value, bytes) else node.value.encode("utf-8", "surrogatepass")
                 if 1 < len(raw) <= 32:
-                    found["".join(f"\\x{byte:02x}" for byte in raw)] = None
-    return [f'"{word}"' for word in found]
+                    found[raw] = None
+    return list(found)
+
+
+def words(name: str) -> list[str]:
+    """The same as libFuzzer wants them."""
+    return ['"' + "".join(f"\\x{byte:02x}" for byte in raw) + '"' for raw in constants(name)]
 
 
 def mutate(name: str, seconds: float) -> None:
@@ -152,7 +164,44 @@ def mutate(name: str, seconds: float) -> None:
     print(f"\nexecutions {done} seconds {seconds:.0f}")
 
 
-def run(name: str, seconds: float, corpus: Path) -> tuple[int, float, str]:
+def pump(name: str, seconds: float, corpus: Path, seed: int) -> None:
+    """Unguided: long inputs of one or two pieces again and again."""
+    from forager.chance import stream
+    from forager.pages.page import load_slow_parts
+    from tests.fuzz_samples import SAMPLES, real_samples
+    from tests.fuzzing import TARGETS, attempt
+
+    load_slow_parts()
+    rng, done, found = stream(seed, f"pump {name}"), 0, corpus / "found"
+    found.mkdir(parents=True, exist_ok=True)
+    kept = [path.read_bytes() for path in sorted((corpus / name).glob("*"))]
+    pool = [*SAMPLES[name] * (1 + len(kept) // 10), *(sample[:20_000] for sample in real_samples(name)), *kept]
+    known = constants(name)
+    for sample in SAMPLES[name]:
+        attempt(TARGETS[name], sample)  # what is loaded and compiled at the first use is no finding
+
+    def piece(sample: bytes) -> bytes:
+        at, size = int(rng.integers(len(sample) + 1)), int(rng.geometric(0.1))
+        return known[rng.integers(len(known))] if rng.random() < 0.3 else sample[at : at + size] or b"\n"
+
+    until = time.process_time() + seconds
+    while (before := time.process_time()) < until:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(before) + PUMPED_HANGING, resource.RLIM_INFINITY))
+        sample = pool[rng.integers(len(pool))]
+        at, end = sorted(int(cut) for cut in rng.integers(0, len(sample) + 1, 2))
+        inner = [piece(sample) + piece(sample) * int(rng.integers(2)) for _ in range(rng.integers(1, 3))]
+        middle = b"".join(one * (PUMPED // len(inner) // len(one)) for one in inner)
+        raw = sample[:at] + middle + sample[end if rng.random() < 0.5 else at :]
+        (path := found / f"pumped-{name}-{os.getpid()}").write_bytes(raw)
+        attempt(TARGETS[name], raw)
+        if (took := time.process_time() - before) > PUMPED_SLOWEST:
+            raise SlowInputError(f"{took:.1f} s for {inner}")
+        path.unlink()
+        done += 1
+    print(f"\nexecutions {done} seconds {seconds:.0f}")
+
+
+def run(name: str, work: Callable[[], None]) -> tuple[int, float, str]:
     """Executions, processor seconds, and what was found."""
     with tempfile.TemporaryFile() as told:
         child = os.fork()
@@ -160,7 +209,7 @@ def run(name: str, seconds: float, corpus: Path) -> tuple[int, float, str]:
             for stream in (1, 2):
                 os.dup2(told.fileno(), stream)
             try:
-                fuzz(name, seconds, corpus) if GUIDED else mutate(name, seconds)
+                work()
             except BaseException:
                 traceback.print_exc()
                 os._exit(1)
@@ -177,8 +226,8 @@ def run(name: str, seconds: float, corpus: Path) -> tuple[int, float, str]:
     return tried, 0.0, (lines or [f"ended with {os.waitstatus_to_exitcode(status)}"])[-1][:120]
 
 
-def campaign(names: list[str], rounds: list[float], corpus: Path, until: str) -> bool:
-    """Run all rounds, as far as there is time; whether something was found."""
+def campaign(names: list[str], rounds: list[float], corpus: Path, until: str, seed: int | None) -> bool:
+    """Run all rounds, as far as there is time; whether something was found. With a seed, pump."""
     corpus.mkdir(parents=True, exist_ok=True)
     kept, found = corpus / "totals.json", False
     totals: dict[str, list[float]] = json.loads(kept.read_text()) if kept.exists() else {}
@@ -186,7 +235,11 @@ def campaign(names: list[str], rounds: list[float], corpus: Path, until: str) ->
         for name in names:
             if until and datetime.now(UTC).strftime("%H:%M") >= until:
                 break
-            executions, spent, finding = run(name, seconds, corpus)
+            if seed is not None:
+                work = partial(pump, name, seconds, corpus, seed)
+            else:
+                work = partial(fuzz, name, seconds, corpus) if GUIDED else partial(mutate, name, seconds)
+            executions, spent, finding = run(name, work)
             before = totals.get(name, [0, 0.0])
             totals[name] = [before[0] + executions, before[1] + spent]
             kept.write_text(json.dumps(totals))
@@ -205,14 +258,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs="+", default=[60.0])
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--until", default="", help="time of the day (UTC) after which no target begins")
+    parser.add_argument("--pump", type=int, metavar="SEED")
     given = parser.parse_args()
-    print(
-        "guided by coverage (atheris)" if GUIDED else "by plain mutation: `pip install atheris` guides it by coverage"
-    )
-    load()
+    if given.pump is None:
+        guide = "coverage (atheris)" if GUIDED else "plain mutation: `pip install atheris` guides it by coverage"
+        print(f"guided by {guide}", flush=True)
+        load()
     names = list(MODULES) if given.targets == ["all"] else given.targets
     with tempfile.TemporaryDirectory() as aside:
-        sys.exit(campaign(names, given.seconds, given.corpus or Path(aside), given.until))
+        sys.exit(campaign(names, given.seconds, given.corpus or Path(aside), given.until, given.pump))
 
 
 if __name__ == "__main__":

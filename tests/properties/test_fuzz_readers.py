@@ -30,6 +30,8 @@ FOUND = [
     ("tables", SAMPLES["tables"][1].replace(b"http://a", b"http://\xf4")),
     ("tables", SAMPLES["tables"][1].replace(b"digest", b"d\xf4gest")),
     ("page", b"\0<!DOCTYPE html PUBLIC><p>Published on 2 March 2026</p>"),  # its parser made no copy, so it had no date
+    ("settings", b"crawl.cycle=" + b"- " * 20_000),  # its error went deeper than Python can
+    ("settings", b"? " * 75_000),  # the parser brought down the process
     ("settings", b"timetable:\n  download_delay: 2s\n"),  # as an override: its error had three lines
 ]
 

@@ -1,4 +1,5 @@
 import gzip
+import time
 import zlib
 from collections.abc import Callable
 
@@ -96,6 +97,30 @@ def test_a_bomb_inside_a_coding_that_yields_nothing_is_stopped_by_the_limit_too(
     result = inflated("deflate, gzip", gzip.compress(empty_blocks), limit=1_000_000, step=10**6)
     assert result.full
     assert result.body == b""
+
+
+EMPTY = gzip.compress(b"") * 5_000, zstandard.compress(b"") * 10_000, b"\x50\x2a\x4d\x18\0\0\0\0" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("encoding", "wire"),
+    [
+        *zip(("gzip", "zstd", "zstd"), EMPTY, strict=True),
+        ("gzip, zstd", zstandard.compress(EMPTY[0] * 100)),
+        ("zstd, gzip", gzip.compress(EMPTY[1] * 100)),
+    ],
+)
+def test_a_body_of_countless_empty_members_is_an_error_at_once(encoding: str, wire: bytes) -> None:
+    # packed once more, 500 bytes of them held the event loop for eleven seconds
+    before = time.process_time()
+    with pytest.raises(InflateError, match="more than 1000 compressed members"):
+        inflated(encoding, wire, limit=10**7, step=10**6)
+    assert time.process_time() - before < 1
+
+
+def test_a_body_in_many_members_as_block_gzip_makes_them_is_read() -> None:
+    wire = b"".join(gzip.compress(PAGE[start : start + 16]) for start in range(0, len(PAGE), 16))
+    assert inflated("gzip", wire, limit=10**6, step=1000).body == PAGE
 
 
 @given(st.binary(max_size=3000), st.sampled_from(sorted(PACKERS)), st.integers(1, 500), st.integers(0, 4000))
