@@ -4,6 +4,7 @@ A capture says: at this time this URL showed this content (its digest), or was g
 content one after the other are one version, which appeared with the first of them.
 """
 
+import re
 from array import array
 from contextlib import suppress
 from dataclasses import dataclass
@@ -173,6 +174,7 @@ class Collector:
 
 BATCH = 1024
 """Texts whose states are worked out in one product."""
+_LETTER = re.compile(r"[^\W\d_]")
 TEXTS_PER_CLUSTER = 10
 """So many texts for each component of a state, and clusters are learned from them; with fewer they would say little."""
 
@@ -192,8 +194,8 @@ class TextStates:
         return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
 
     def row(self, text: str) -> int:
-        """The row of a text's state in what `finish` gives; -1 for no text."""
-        if not text.strip():
+        """Returns the row of a text's state in what `finish` gives; -1 for a text without words."""
+        if _LETTER.search(text) is None:
             return -1
         count = len(self._rows)
         row = self._rows.setdefault(xxh3_64_intdigest(text.encode("utf-8", "replace")), count)

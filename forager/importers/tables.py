@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from forager.arrays import BoolArray, Int32Array, IntArray, RowArray, distinct
 from forager.core.parameters import StateSettings
@@ -71,8 +72,11 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
     seen = [page.astype(np.int64) * len(times) + np.searchsorted(times, time) for page, time in sights]
     page, rank = np.divmod(distinct(np.concatenate(seen)), max(len(times), 1))
     source = PageTimes(versions["owner"], versions["time"]).up_to(page, times[rank]) - 1
-    known = np.append(versions, version_rows(1))
-    grown: RowArray = known[np.where((source >= 0) & (known["owner"][source] == page), source, -1)]
+    grown = version_rows(len(page))
+    known = np.flatnonzero(source >= 0)
+    known = known[versions["owner"][source[known]] == page[known]]
+    for name in versions.dtype.names or ():
+        grown[name][known] = versions[name][source[known]]  # column by column: a copy of all rows is large
     grown["owner"], grown["time"] = page, times[rank]
     return grown
 
@@ -131,7 +135,8 @@ class _Import:
         self._read: dict[Path, int] = {}
         self._builder, self._identity = TapeBuilder(origin), identity
         self._text_states = TextStates(States(states))
-        self._known: dict[bytes, int] = {}
+        self._known: dict[int, int] = {}
+        """The page of each name met, by the hash of the name."""
         self._dated = False
         """Whether the tables say when documents were published."""
         self._seen_last: float | None = None
@@ -146,17 +151,15 @@ class _Import:
         stood = self._stays(stays) if stays else None
         kinds_stated = self._name_kinds()
         self._forget_names()
-        link_sets = None
         if linked is not None:
-            link_sets = self._builder.link_sets(*linked, len(versions))
+            versions["link_set"] = self._builder.link_sets(*linked, len(versions))
         elif stood is not None:
-            versions, link_sets = self._stood(versions, stood)
-            stood = None
-        if link_sets is not None:
-            versions["link_set"] = link_sets
+            versions = self._stood(versions, stood)
         self._builder.add_many(versions)
+        is_dated = self._dated or not len(versions)
+        del versions, linked, stood  # they are large
         tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._text_states.finish())
-        identity = self._identity or ("url" if self._dated or not len(versions) else None)
+        identity = self._identity or ("url" if is_dated else None)
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
         return Imported(with_documents(tape, identity, kinds=kinds, date=not self._dated), self._tally)
 
@@ -216,14 +219,13 @@ class _Import:
         stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
         return stays[np.argsort(stays["page"], kind="stable")]
 
-    def _stood(self, versions: RowArray, stays: RowArray) -> tuple[RowArray, Int32Array]:
-        """The versions, with those between them at which only the standing links changed; the link set of each."""
+    def _stood(self, versions: RowArray, stays: RowArray) -> RowArray:
+        """The versions with their link sets, and with those between them at which only the standing links changed."""
         self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
         grown = _with_changes(versions, stays)
-        sets = np.zeros(len(grown), np.int32)
         for begin, count, rows, targets in _standing(grown, stays, str(self._folder)):
-            sets[begin : begin + count] = self._builder.link_sets(rows, targets, count)
-        return grown, sets
+            grown["link_set"][begin : begin + count] = self._builder.link_sets(rows, targets, count)
+        return grown
 
     def _stays_in(self, batch: TableBatch) -> RowArray:
         page, target = self._pages(batch, "url"), self._pages(batch, "target")
@@ -269,9 +271,10 @@ class _Import:
         return page
 
     def _page(self, raw: bytes) -> int:
-        page = self._known.get(raw)  # most names stand in several columns
+        name = xxh3_64_intdigest(raw)
+        page = self._known.get(name)  # most names stand in several columns
         if page is None:
-            page = self._known[raw] = self._numbered(raw)
+            page = self._known[name] = self._numbered(raw)
         return page
 
     def _numbered(self, raw: bytes) -> int:
