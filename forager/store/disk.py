@@ -25,7 +25,6 @@ import zstandard
 
 from forager.clock import VirtualLoop
 from forager.errors import StoreError
-from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
 from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.rows import STORIES, URLS, VISITS, DiskRow, Packer, RowTable, as_read, versions_table, written
@@ -40,7 +39,7 @@ from forager.store.rundir import (
     damaged,
     prepare,
 )
-from forager.store.snapshot import SHARE, is_behind, load, taken
+from forager.store.snapshot import SHARE, VISITED, is_behind, load, state_row, taken
 from forager.terms import UrlId
 
 T = TypeVar("T")
@@ -116,7 +115,7 @@ class Batch:
 
     def finish(self, ledger: Ledger) -> None:
         """Takes the state of the ledger, which fits, because every decision so far has its rows in this batch."""
-        self.states = [ledger.columns.state(id) for id in self.learned]
+        self.states = [state_row(ledger.columns, id) for id in self.learned]
         if self.visits:
             self.tallies.update((f"outcome {name}", count) for name, count in ledger.outcomes.items())
             self.tallies.update((f"trouble {name}", count) for name, count in ledger.troubles.items())

@@ -3,87 +3,138 @@
 It is synchronous and never touches the disk: all decisions of a store are made here, at once, before anything waits.
 """
 
+import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
-from forager.arrays import FloatArray, Int32Array, IntArray, PrintArray
-from forager.store.columns import Columns, Texts, moment, unpack_validators
+from forager.arrays import FloatArray, IntArray
+from forager.store.addresses import Addresses, Texts
 from forager.store.protocol import AcceptedStory, Counts, Found, Known, Lease, VersionId, Visit
 from forager.store.turns import Turns
-from forager.terms import Url, UrlId
+from forager.terms import Channel, Kind, Url, UrlId, Validators
+
+CHANNELS = tuple(Channel)
+KINDS = tuple(Kind)
+CHANNEL_CODES = {channel: code for code, channel in enumerate(CHANNELS)}
+KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+NEVER = math.nan
+PART = b"\0"
+"""Separates the validators of two URLs; no header can contain it."""
+_UNSEEN = KIND_CODES[Kind.OTHER]
 
 
-@dataclass(frozen=True, slots=True)
-class Hashes:
-    """Sorted hashes of the first URLs, and the numbers of those URLs."""
+class Columns:
+    """What is known of each URL, as columns of plain numbers: about 100 bytes per URL instead of an object of a thousand.
 
-    values: PrintArray = field(default_factory=lambda: np.empty(0, np.uint64))
-    numbers: Int32Array = field(default_factory=lambda: np.empty(0, np.int32))
-
-    def joined(self, urls: Sequence[str]) -> "Hashes":
-        """These hashes with those of further URLs, whose numbers follow."""
-        count = len(self.values)
-        values = np.concatenate([self.values, _hashes(urls)])
-        numbers = np.concatenate([self.numbers, np.arange(count, count + len(urls), dtype=np.int32)])
-        order = np.argsort(values, kind="stable")
-        return Hashes(values[order], numbers[order])
-
-
-class Addresses:
-    """Every URL at its number, dense from 0.
-
-    The URLs with which a crawl was opened are one block of text and are found by their sorted hashes, so opening a
-    million URLs creates no objects. URLs that were looked up once, or came later, are in a dictionary.
+    A missing time (no visit, no due time) is NaN; a missing number (no source, no version) is -1.
     """
 
-    def __init__(self, texts: Texts | None = None, hashes: Hashes | None = None) -> None:
-        """The URLs known from the start, with a hash for each."""
-        self.texts, self.hashes = texts or Texts(), hashes or Hashes()
-        self._numbers: dict[Url, UrlId] = {}
+    def __init__(self) -> None:
+        self.found, self.published = array("d"), array("d")
+        self.channel, self.kind = array("b"), array("b")
+        self.source, self.depth = array("i"), array("i")
+        self.visits, self.changes = array("i"), array("i")
+        self.last_visit, self.last_change, self.due = array("d"), array("d"), array("d")
+        self.seen = array("q")
+        """Number of the last visit, counted over all URLs from 1; 0 if there was none."""
+        self.version = array("i")
+        self.byte_print, self.text_print = array("Q"), array("Q")
+        self.validators = Texts(part=PART)
+        """Date and entity tag in one text, separated by a line end, which no header can contain; empty if there are none."""
 
-    def __repr__(self) -> str:
-        return f"<Addresses {len(self)}, {len(self._numbers)} at hand>"
+    def append(self, found: Found) -> None:
+        """Adds the next URL, never visited."""
+        self.found.append(found.at)
+        self.published.append(_moment(found.published))
+        self.channel.append(CHANNEL_CODES[found.channel])
+        self.source.append(-1 if found.source is None else found.source)
+        self.depth.append(found.depth)
+        self.due.append(_moment(found.due))
+        self.kind.append(_UNSEEN)
+        self.visits.append(0)
+        self.changes.append(0)
+        self.seen.append(0)
+        self.last_visit.append(NEVER)
+        self.last_change.append(NEVER)
+        self.version.append(-1)
+        self.byte_print.append(0)
+        self.text_print.append(0)
+        self.validators.append("")
 
-    def __len__(self) -> int:
-        return len(self.texts)
+    def extend_unvisited(self, count: int) -> None:
+        """Adds default values of the columns `VISITED` for `count` URLs."""
+        self.kind.extend(array("b", [_UNSEEN]) * count)
+        for column in (self.visits, self.changes, self.seen, self.byte_print, self.text_print):
+            column.frombytes(bytes(count * column.itemsize))
+        for moments in (self.last_visit, self.last_change):
+            moments.extend(array("d", [NEVER]) * count)
+        self.version.extend(array("i", [-1]) * count)
+        self.validators.extend([""] * count)
 
-    def __getitem__(self, id: UrlId) -> Url:
-        return Url(self.texts[id])
+    def visited(self, visit: Visit, number: int, version: VersionId | None) -> None:
+        """Learns from the visit with this number, which made this version."""
+        id = visit.id
+        self.visits[id] += 1
+        self.seen[id] = number
+        self.last_visit[id] = visit.at
+        if visit.changed:
+            self.changes[id] += 1
+            self.last_change[id] = visit.at
+        self.due[id] = _moment(visit.due)
+        self.validators[id] = _packed(visit.validators)
+        if visit.version is not None and version is not None:
+            self.kind[id] = KIND_CODES[visit.version.kind]
+            self.version[id] = version
+            self.byte_print[id] = visit.version.byte_print
+            self.text_print[id] = visit.version.text_print
 
-    def append(self, url: Url) -> UrlId:
-        """Adds a URL; returns its number."""
-        id = self._numbers[url] = UrlId(len(self.texts))
-        self.texts.append(url)
-        return id
+    def known(self, id: UrlId, url: Url) -> Known:
+        return Known(
+            id=id,
+            url=url,
+            found=self.found[id],
+            channel=CHANNELS[self.channel[id]],
+            source=None if self.source[id] < 0 else UrlId(self.source[id]),
+            depth=self.depth[id],
+            published=_time(self.published[id]),
+            kind=KINDS[self.kind[id]],
+            visits=self.visits[id],
+            changes=self.changes[id],
+            last_visit=_time(self.last_visit[id]),
+            last_change=_time(self.last_change[id]),
+            due=_time(self.due[id]),
+            version=None if self.version[id] < 0 else VersionId(self.version[id]),
+            byte_print=self.byte_print[id],
+            text_print=self.text_print[id],
+            validators=_unpacked(self.validators[id]),
+        )
 
-    def extend(self, urls: Sequence[Url]) -> None:
-        self._numbers.update(zip(urls, map(UrlId, range(len(self), len(self) + len(urls))), strict=True))
-        self.texts.extend(urls)
 
-    def find(self, url: Url) -> UrlId | None:
-        return self.find_all([url])[0]
+def _time(number: float) -> float | None:
+    """Returns a time of a column; None if it is missing."""
+    return None if math.isnan(number) else number
 
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        found = list(map(self._numbers.get, urls))
-        if len(self.hashes.values) and None in found:
-            self._recall([url for url, id in zip(urls, found, strict=True) if id is None])
-            return list(map(self._numbers.get, urls))
-        return found
 
-    def _recall(self, urls: Sequence[Url]) -> None:
-        """Puts those of these URLs that were known from the start into the dictionary."""
-        hashes = _hashes(urls)
-        begins, ends = (np.searchsorted(self.hashes.values, hashes, side) for side in ("left", "right"))
-        for place in np.flatnonzero(begins < ends).tolist():
-            for id in self.hashes.numbers[begins[place] : ends[place]].tolist():
-                if self.texts[id] == urls[place]:
-                    self._numbers[urls[place]] = UrlId(id)
+def _moment(time: float | None) -> float:
+    return NEVER if time is None else time
+
+
+def _packed(validators: Validators) -> str:
+    if not validators.etag and not validators.last_modified:
+        return ""
+    return f"{validators.last_modified}\n{validators.etag}"
+
+
+def _unpacked(packed: str) -> Validators:
+    if not packed:
+        return Validators()
+    last_modified, _, etag = packed.partition("\n")
+    return Validators(etag, last_modified)
 
 
 class Ledger:
@@ -104,21 +155,12 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
-    def find(self, url: Url) -> UrlId | None:
-        return self.urls.find(url)
-
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        return self.urls.find_all(urls)
-
-    def url(self, id: UrlId) -> Url:
-        return self.urls[self._checked(id)]
-
     def known(self, id: UrlId) -> Known:
-        return self.columns.known(id, self.url(id))
+        return self.columns.known(id, self.urls.url(id))
 
     def urls_of(self, host: str) -> list[Url]:
         """The known URLs of a host, which is written as in the URL."""
-        return [self.urls[id] for id in self.turns.of(host)]
+        return [self.urls.url(id) for id in self.turns.of(host)]
 
     def hosts(self, begin: int = 0) -> IntArray:
         """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
@@ -223,7 +265,7 @@ class Ledger:
         return id
 
     def _plan(self, id: UrlId) -> None:
-        due = moment(self.columns.due[id])
+        due = _time(self.columns.due[id])
         if due is None:
             self.turns.withdraw(id)
         else:
@@ -237,7 +279,7 @@ class Ledger:
             self._ends = [(end, leased) for leased, end in self.leases.items()]
             heapify(self._ends)
         columns = self.columns
-        return Lease(id, self.urls[id], unpack_validators(columns.validators[id]), columns.depth[id], until)
+        return Lease(id, self.urls.url(id), _unpacked(columns.validators[id]), columns.depth[id], until)
 
     def _return(self, id: UrlId) -> None:
         del self.leases[id]
@@ -254,7 +296,3 @@ class Ledger:
 def host_of(url: str) -> str:
     """The host of a canonical URL, with port if any."""
     return url.split("/", 3)[2] if url.count("/", 0, 10) >= 2 else url
-
-
-def _hashes(urls: Sequence[str]) -> PrintArray:
-    return np.array([xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) for url in urls], dtype=np.uint64)

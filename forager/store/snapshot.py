@@ -8,9 +8,10 @@ whenever it has grown by a certain share.
 """
 
 import gc
+import math
 import sqlite3
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import SEEK_END
@@ -20,12 +21,32 @@ from typing import Any
 import msgspec
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
-from forager.store.columns import FOUND, PART, VISITED, Columns, Texts
-from forager.store.ledger import Addresses, Hashes, Ledger, host_of
+from forager.store.addresses import Addresses, Hashes, Texts
+from forager.store.ledger import CHANNEL_CODES, KIND_CODES, KINDS, PART, Columns, Ledger, host_of
 from forager.store.protocol import VersionId
-from forager.store.rows import as_read
+from forager.store.rows import DiskRow, as_read, signed, written
 from forager.store.rundir import DATABASE, damaged
+from forager.terms import UrlId
+
+FOUND = ("found", "channel", "source", "depth", "published", "due")
+"""Columns known when a URL is found, as in the table `urls`."""
+VISITED = (
+    "kind",
+    "visits",
+    "changes",
+    "last_visit",
+    "last_change",
+    "due",
+    "seen",
+    "version",
+    "byte_print",
+    "text_print",
+    "validators",
+)
+"""Columns that visits change, as in the table `states`."""
+_CODES: dict[str, dict[Any, int]] = {"channel": CHANNEL_CODES, "kind": KIND_CODES}
 
 FILE = "crawl.columns"
 MUCH = 20_000
@@ -211,7 +232,7 @@ def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
     for numbers, urls, *found in _blocks(connection, _URLS, len(ledger.urls)):
         add_urls(ledger, numbers, urls, found)
     for numbers, *visited in _blocks(connection, _STATES, ledger.visits):
-        ledger.columns.add_states(numbers, visited)
+        _add_states(ledger.columns, numbers, visited)
     ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
     for (version,) in connection.execute("SELECT version FROM unsettled ORDER BY version"):
         ledger.unsettled[VersionId(version)] = None
@@ -233,7 +254,50 @@ def add_urls(ledger: Ledger, numbers: tuple[int, ...], urls: tuple[Any, ...], fo
         urls = tuple(map(as_read, urls))
     ledger.urls.extend(urls)
     ledger.turns.enter_all(list(map(host_of, urls)))
-    ledger.columns.add_found(found)
+    for name, values in zip(FOUND, found, strict=True):
+        column = getattr(ledger.columns, name)
+        column.frombytes(_numbers(name, column, values).astype(column.typecode).tobytes())
+    ledger.columns.extend_unvisited(len(urls))
+
+
+def _add_states(columns: Columns, ids: tuple[int, ...], cells: Sequence[tuple[Any, ...]]) -> None:
+    """Sets the columns `VISITED` of these URLs, in rising order."""
+    if ids[0] < 0 or ids[-1] >= len(columns.found):
+        raise ValueError("a visited URL is missing")
+    places = np.array(ids)
+    for name, values in zip(VISITED, cells, strict=True):
+        column = getattr(columns, name)
+        if column is columns.validators:
+            for id, packed in zip(ids, values, strict=True):
+                column[id] = as_read(packed) if packed else ""
+        else:
+            np.frombuffer(column, dtype=column.typecode)[places] = _numbers(name, column, values)
+
+
+def state_row(columns: Columns, id: UrlId) -> DiskRow:
+    """Returns the row of a visited URL in `states`: its number, then its cells of `VISITED`."""
+    return (id, *[_cell(name, getattr(columns, name)[id]) for name in VISITED])
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A value of a column as in `states`."""
+    if name == "kind":
+        return KINDS[value].value
+    if name == "validators":
+        return written(value) if value else None
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    return signed(value)
+
+
+def _numbers(name: str, column: "array[Any]", cells: tuple[Any, ...]) -> NDArray[Any]:
+    """Cells of crawl.db as numbers of a column."""
+    if name in _CODES:
+        return np.array([_CODES[name][cell] for cell in cells])
+    if column.typecode == "d":
+        return np.array(cells, dtype=np.float64)  # None becomes NaN
+    numbers = np.array(cells, dtype=np.int64)
+    return numbers.view(np.uint64) if column.typecode == "Q" else numbers
 
 
 def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:

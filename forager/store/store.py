@@ -28,8 +28,8 @@ class Store:
 
     def __init__(self, ledger: Ledger | None = None, archive: Archive | None = None) -> None:
         self._ledger, self._archive = ledger or Ledger(), archive or MemoryArchive()
-        known = self._ledger  # answers from memory and never waits
-        self.find, self.find_all, self.url, self.known = known.find, known.find_all, known.url, known.known
+        known, urls = self._ledger, self._ledger.urls  # they answer from memory and never wait
+        self.find, self.find_all, self.url, self.known = urls.find, urls.find_all, urls.url, known.known
         self.urls_of, self.hosts, self.host_name = known.urls_of, known.hosts, known.host_name
         self.last_visits, self.counts, self.next_due = known.last_visits, known.counts, known.next_due
 
