@@ -67,7 +67,7 @@ class PageFacts:
     def add_to(
         self, builder: TapeBuilder, mentions: list[tuple[int, float]], url: Url, at: float, seconds: float
     ) -> None:
-        """The page showed this from then on; the request took so many seconds."""
+        """Adds a version that showed this from `at` on; the request took `seconds`."""
         if self.published is not None and self.published.source is DateSource.TEXT:
             mentions.append((builder.number(url), at))
         builder.add(
@@ -84,7 +84,7 @@ class PageFacts:
 
 
 def is_robots(url: str) -> bool:
-    """The rules of a site are no page of it."""
+    """Whether a URL is that of a robots.txt, which is no page of its site."""
     return url.endswith("/robots.txt") and url.count("/") == 3
 
 
@@ -119,7 +119,7 @@ class Collector:
         return f"<Collector {self.builder!r}>"
 
     def take(self, captures: Captures) -> None:
-        """Add the sound ones, count the others."""
+        """Adds the sound captures, and counts the others."""
         if not len(captures):
             return
         page = self._pages(captures)
@@ -144,7 +144,7 @@ class Collector:
         return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
     def _pages(self, captures: Captures) -> IntArray:
-        """The page of each capture; negative if it has none."""
+        """Returns the page of each capture; negative if it has none."""
         page = mapped(as_bytes(captures.url), self._page, _BAD, np.int64)
         self.tally.left_out["not http"] += int((page == _SKIP).sum())
         self.tally.left_out["robots.txt"] += int((page == _RULES).sum())
@@ -206,12 +206,12 @@ class TextStates:
         return row
 
     def finish(self) -> Float32Array:
-        """The states of all texts, by row."""
+        """Returns the states of all texts, by row."""
         self._drain(learn=len(self._rows) >= TEXTS_PER_CLUSTER * self.states.settings.dimension)
         return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])
 
     def _drain(self, *, learn: bool) -> None:
-        """Work out the states of all that waits, with clusters learned from it if none were learned before."""
+        """Computes the states of all that waits, with clusters learned from it if none were learned before."""
         if learn and not self._settled:
             with suppress(InputError):  # texts that share no words: their states stay hashed words
                 self.states = self.states.train(self._waiting)

@@ -55,7 +55,7 @@ _STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64
 
 
 def _in_order(versions: RowArray) -> RowArray:
-    """All versions by page, then by time; of several rows for one page at one time the last counts."""
+    """Sorts all versions by page, then by time; of several rows for one page at one time the last counts."""
     rows = in_order(versions)
     other = (rows["owner"][1:] != rows["owner"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
     kept: RowArray = rows[np.append(other, True)[: len(rows)]]
@@ -63,7 +63,7 @@ def _in_order(versions: RowArray) -> RowArray:
 
 
 def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
-    """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
+    """Adds a version wherever a page was seen, which shows what the version before it did; keeps the order.
 
     A link was still seen at its last time: it went by the next time at which its own page was seen.
     """
@@ -82,7 +82,7 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
 
 
 def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple[int, int, IntArray, Int32Array]]:
-    """Which stay stands in which version, some pages at a time; versions and stays are in order.
+    """Yields which stay stands in which version, some pages at a time; versions and stays are in order.
 
     The first of some versions and how many they are, then version, counted from the first, and target of each link.
     """
@@ -118,7 +118,7 @@ def import_tables(
     states: StateSettings | None = None,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of the tables in a folder; rows that cannot be used are counted."""
+    """Compiles the tape of the tables in a folder; counts rows that cannot be used."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder with the tables versions, links or stays")
     return _Import(folder, origin, identity, states or StateSettings(), progress).run()
@@ -194,7 +194,7 @@ class _Import:
         return version_rows(len(kept), **{name: values[kept] for name, values in column.items()})
 
     def _linked(self, versions: RowArray, paths: Sequence[Path]) -> tuple[IntArray, IntArray]:
-        """Version and target of each link; a link without its version is broken."""
+        """Returns version and target of each link; a link without its version is broken."""
         rows, targets, order = [], [], PageTimes(versions["owner"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
             page, target = self._pages(batch, "url"), self._pages(batch, "target")
@@ -208,19 +208,19 @@ class _Import:
         return np.concatenate(rows), np.concatenate(targets)
 
     def _forget_names(self) -> None:
-        """All tables were read: what names they use takes as much room as the addresses of all pages."""
+        """Frees the names, once all tables were read: they take as much room as the addresses of all pages."""
         named = [page for page in self._known.values() if page >= 0]
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
 
     def _stays(self, paths: Sequence[Path]) -> RowArray:
-        """All of them, by page."""
+        """Reads all stays, by page."""
         columns = ("url", "target", "first_time", "last_time")
         stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
         return stays[np.argsort(stays["page"], kind="stable")]
 
     def _stood(self, versions: RowArray, stays: RowArray) -> RowArray:
-        """The versions with their link sets, and with those between them at which only the standing links changed."""
+        """Adds link sets to the versions, and the versions between them at which only the standing links changed."""
         self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
         grown = _with_changes(versions, stays)
         for begin, count, rows, targets in _standing(grown, stays, str(self._folder)):
@@ -239,7 +239,7 @@ class _Import:
         return stays
 
     def _name_kinds(self) -> bool:
-        """Take what a table says of the kinds of pages; whether there is one."""
+        """Takes what a table says of the kinds of pages; returns whether there is one."""
         paths = files_of(self._folder, "kinds")
         for batch in self._batches(paths, ("url", "kind")):
             page = self._pages(batch, "url")
@@ -265,7 +265,7 @@ class _Import:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> IntArray:
-        """Page numbers; negative where there is no name. What is no web address is taken as a name."""
+        """Returns page numbers, negative where there is no name; what is no web address is a name."""
         page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
         self._name("not a URL", batch, page < 0, column)
         return page
@@ -299,7 +299,7 @@ def _text_print(value: bytes) -> int:
 
 
 def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
-    """Where the columns stand."""
+    """Returns where the columns stand."""
     if not names:
         raise InputError(f"{path}: cannot be read: it has no columns")
     missing = [name for name in needed if name not in names]

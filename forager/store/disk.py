@@ -356,7 +356,7 @@ class Disk:
                     await self._full.wait()
 
     def _end(self, writer: Task[None]) -> None:
-        """If the writer failed, fails all waiting callers and all later calls."""
+        """Fails all waiting callers and all later calls, if the writer failed."""
         if not writer.cancelled() and writer.exception() is None:
             return
         if self._error is None:
@@ -368,7 +368,7 @@ class Disk:
                 waiter.set_exception(self._failure())
 
     def _failure(self) -> BaseException:
-        """A new copy of the error for each caller."""
+        """Makes a new copy of the error for each caller."""
         if isinstance(self._error, sqlite3.Error):
             return StoreError(
                 f"{self._directory}: cannot write ({self._error}); mend that and start again, nothing committed is lost"
@@ -403,7 +403,7 @@ class Disk:
 
 
 async def _open(connect: Callable[[], sqlite3.Connection], directory: Path) -> tuple[Connection, Ledger]:
-    """A connection, and the ledger read through it, all in the thread of the connection."""
+    """Opens a connection and reads the ledger through it, all in the thread of the connection."""
     ledgers: list[Ledger] = []
 
     def connected() -> sqlite3.Connection:

@@ -159,18 +159,18 @@ class Ledger:
         return self.columns.known(id, self.urls.url(id))
 
     def urls_of(self, host: str) -> list[Url]:
-        """The known URLs of a host, which is written as in the URL."""
+        """Returns the known URLs of a host, which is written as in the URL."""
         return [self.urls.url(id) for id in self.turns.of(host)]
 
     def hosts(self, begin: int = 0) -> IntArray:
-        """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
+        """Returns the host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
     def host_name(self, number: int) -> str:
         return self.turns.names[number]
 
     def last_visits(self) -> FloatArray:
-        """By number, when each URL was last visited; NaN if never."""
+        """Returns by number when each URL was last visited; NaN if never."""
         return np.array(self.columns.last_visit)
 
     def counts(self) -> Counts:
@@ -188,7 +188,7 @@ class Ledger:
         )
 
     def next_due(self, now: float) -> float | None:
-        """The earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
+        """Returns the earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
 
         A lease counts as pending again only once its time is over.
         """
@@ -196,7 +196,7 @@ class Ledger:
         return self.turns.next(now)
 
     def put(self, found: Sequence[Found]) -> tuple[list[UrlId], list[tuple[UrlId, Found]]]:
-        """The numbers of all, and those that are new."""
+        """Adds unknown URLs; returns the numbers of all, and those that are new."""
         known = self.urls.find_all([one.url for one in found])
         new: dict[Url, tuple[UrlId, Found]] = {}
         for one, id in zip(found, known, strict=True):
@@ -230,7 +230,7 @@ class Ledger:
         return version
 
     def with_same_text(self, visit: Visit) -> VersionId | None:
-        """The newest version of the visited URL, if its text has the same fingerprint as the text seen now."""
+        """Returns the newest version of the visited URL, if its text has the same fingerprint as the text seen now."""
         id, columns = self._checked(visit.id), self.columns
         if visit.version is None or columns.version[id] < 0 or columns.text_print[id] != visit.version.text_print:
             return None
@@ -294,5 +294,5 @@ class Ledger:
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL, with port if any."""
+    """Returns the host of a canonical URL, with port if any."""
     return url.split("/", 3)[2] if url.count("/", 0, 10) >= 2 else url

@@ -114,7 +114,7 @@ class Snapshot:
                 fresh.unlink(missing_ok=True)
 
     def _packed(self) -> dict[str, bytes] | None:
-        """Every part; None if a text contains the separator."""
+        """Returns every part; None if a text contains the separator."""
         packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
         hashes = self.hashes.joined(self.urls.late)
         arrays = {**self.arrays, "hashes": hashes.values.tobytes(), "numbers": hashes.numbers.tobytes()}
@@ -128,7 +128,7 @@ class Snapshot:
 
 
 def taken(ledger: Ledger) -> Snapshot:
-    """The ledger as it is now, to be written by any thread."""
+    """Copies the ledger as it is now, to be written by any thread."""
     last_visit = ledger.columns.last_visit[int(np.argmax(ledger.columns.seen))] if ledger.visits else None
     names, hosts = ledger.turns.hosts
     arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {"hosts": hosts.tobytes()}
@@ -146,7 +146,7 @@ def is_behind(directory: Path, ledger: Ledger, share: float = 0.0) -> bool:
 
 
 def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
-    """The ledger of the file, not yet planned; an empty one if no file fits this database."""
+    """Restores the ledger of the file, not yet planned; an empty one if no file fits this database."""
     head, ledger = _head(directory), Ledger()
     if head is None or not head.known:
         return ledger
@@ -176,7 +176,7 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
 
 
 def _head(directory: Path) -> _FileHead | None:
-    """The head of the file; None if there is no file, or none with a known format."""
+    """Returns the head of the file; None if there is no file, or none with a known format."""
     try:
         with (directory / FILE).open("rb") as file:
             if file.readline(100) != _MAGIC:
@@ -197,13 +197,13 @@ def _parts(directory: Path, head: _FileHead) -> dict[str, bytes]:
 
 
 def _last(connection: sqlite3.Connection, known: int, visits: int) -> tuple[str | None, float | None]:
-    """The URL and the time of the visit with these numbers, from the database."""
+    """Returns the URL and the time of the visit with these numbers, from the database."""
     url, at = connection.execute(_LAST, (known - 1, visits)).fetchone()
     return url, at
 
 
 def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
-    """The ledger as of the last commit; nothing is leased."""
+    """Loads the ledger as of the last commit; nothing is leased."""
     try:
         connection.execute("BEGIN")  # one consistent state for all queries
         try:
@@ -280,7 +280,7 @@ def state_row(columns: Columns, id: UrlId) -> DiskRow:
 
 
 def _cell(name: str, value: Any) -> Any:
-    """A value of a column as in `states`."""
+    """Returns a value of a column as in `states`."""
     if name == "kind":
         return KINDS[value].value
     if name == "validators":
@@ -301,7 +301,7 @@ def _numbers(name: str, column: "array[Any]", cells: tuple[Any, ...]) -> NDArray
 
 
 def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """The result in blocks, each transposed from rows to columns."""
+    """Yields the result in blocks, each transposed from rows to columns."""
     cursor = connection.execute(question, (after,))
     while rows := cursor.fetchmany(_BLOCK):
         yield zip(*rows, strict=True)
