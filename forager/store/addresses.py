@@ -1,7 +1,7 @@
 """Every known URL at its number, and the number of every URL; a million of them open without creating objects."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,15 +120,12 @@ class Addresses:
             raise IndexError(f"no URL has the number {id}")
         return Url(self.texts[id])
 
-    def append(self, url: Url) -> UrlId:
-        """Adds a URL; returns its number."""
-        id = self._numbers[url] = UrlId(len(self.texts))
-        self.texts.append(url)
-        return id
-
-    def extend(self, urls: Sequence[Url]) -> None:
-        self._numbers.update(zip(urls, map(UrlId, range(len(self), len(self) + len(urls))), strict=True))
+    def extend(self, urls: Collection[Url]) -> list[UrlId]:
+        """Adds new URLs; returns their numbers."""
+        ids = list(map(UrlId, range(len(self), len(self) + len(urls))))
+        self._numbers.update(zip(urls, ids, strict=True))
         self.texts.extend(urls)
+        return ids
 
     def find(self, url: Url) -> UrlId | None:
         return self.find_all([url])[0]

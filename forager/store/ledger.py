@@ -93,27 +93,6 @@ class Columns:
             self.byte_print[id] = visit.version.byte_print
             self.text_print[id] = visit.version.text_print
 
-    def known(self, id: UrlId, url: Url) -> Known:
-        return Known(
-            id=id,
-            url=url,
-            found=self.found[id],
-            channel=CHANNELS[self.channel[id]],
-            source=None if self.source[id] < 0 else UrlId(self.source[id]),
-            depth=self.depth[id],
-            published=_time(self.published[id]),
-            kind=KINDS[self.kind[id]],
-            visits=self.visits[id],
-            changes=self.changes[id],
-            last_visit=_time(self.last_visit[id]),
-            last_change=_time(self.last_change[id]),
-            due=_time(self.due[id]),
-            version=None if self.version[id] < 0 else VersionId(self.version[id]),
-            byte_print=self.byte_print[id],
-            text_print=self.text_print[id],
-            validators=_unpacked(self.validators[id]),
-        )
-
 
 def _time(number: float) -> float | None:
     """Returns a time of a column; None if it is missing."""
@@ -128,13 +107,6 @@ def _packed(validators: Validators) -> str:
     if not validators.etag and not validators.last_modified:
         return ""
     return f"{validators.last_modified}\n{validators.etag}"
-
-
-def _unpacked(packed: str) -> Validators:
-    if not packed:
-        return Validators()
-    last_modified, _, etag = packed.partition("\n")
-    return Validators(etag, last_modified)
 
 
 class Ledger:
@@ -156,7 +128,27 @@ class Ledger:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
     def known(self, id: UrlId) -> Known:
-        return self.columns.known(id, self.urls.url(id))
+        url, columns = self.urls.url(id), self.columns
+        last_modified, _, etag = columns.validators[id].partition("\n")
+        return Known(
+            id=id,
+            url=url,
+            found=columns.found[id],
+            channel=CHANNELS[columns.channel[id]],
+            source=None if columns.source[id] < 0 else UrlId(columns.source[id]),
+            depth=columns.depth[id],
+            published=_time(columns.published[id]),
+            kind=KINDS[columns.kind[id]],
+            visits=columns.visits[id],
+            changes=columns.changes[id],
+            last_visit=_time(columns.last_visit[id]),
+            last_change=_time(columns.last_change[id]),
+            due=_time(columns.due[id]),
+            version=None if columns.version[id] < 0 else VersionId(columns.version[id]),
+            byte_print=columns.byte_print[id],
+            text_print=columns.text_print[id],
+            validators=Validators(etag, last_modified),
+        )
 
     def urls_of(self, host: str) -> list[Url]:
         """Returns the known URLs of a host, which is written as in the URL."""
@@ -198,12 +190,17 @@ class Ledger:
     def put(self, found: Sequence[Found]) -> tuple[list[UrlId], list[tuple[UrlId, Found]]]:
         """Adds unknown URLs; returns the numbers of all, and those that are new."""
         known = self.urls.find_all([one.url for one in found])
-        new: dict[Url, tuple[UrlId, Found]] = {}
+        new: dict[Url, Found] = {}
         for one, id in zip(found, known, strict=True):
-            if id is None and one.url not in new:
-                new[one.url] = self._enter(one), one
-        ids = [new[one.url][0] if id is None else id for one, id in zip(found, known, strict=True)]
-        return ids, list(new.values())
+            if id is None:
+                new.setdefault(one.url, one)
+        numbers = dict(zip(new, self.urls.extend(new), strict=True))
+        entered = list(zip(numbers.values(), new.values(), strict=True))
+        for number, one in entered:
+            self.columns.append(one)
+            self.turns.enter(host_of(one.url))
+            self._plan(number)
+        return [numbers[one.url] if id is None else id for one, id in zip(found, known, strict=True)], entered
 
     def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
         self._expire(now)
@@ -257,13 +254,6 @@ class Ledger:
             raise IndexError(f"no URL has the number {id}")
         return id
 
-    def _enter(self, found: Found) -> UrlId:
-        id = self.urls.append(found.url)
-        self.columns.append(found)
-        self.turns.enter(host_of(found.url))
-        self._plan(id)
-        return id
-
     def _plan(self, id: UrlId) -> None:
         due = _time(self.columns.due[id])
         if due is None:
@@ -278,8 +268,8 @@ class Ledger:
         if len(self._ends) > 2 * len(self.leases) + 32:
             self._ends = [(end, leased) for leased, end in self.leases.items()]
             heapify(self._ends)
-        columns = self.columns
-        return Lease(id, self.urls.url(id), _unpacked(columns.validators[id]), columns.depth[id], until)
+        last_modified, _, etag = self.columns.validators[id].partition("\n")
+        return Lease(id, self.urls.url(id), Validators(etag, last_modified), self.columns.depth[id], until)
 
     def _return(self, id: UrlId) -> None:
         del self.leases[id]

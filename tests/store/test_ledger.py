@@ -24,7 +24,7 @@ def restored(urls: list[Url]) -> Addresses:
 
 def test_urls_out_of_the_block_and_later_ones_are_found() -> None:
     addresses = restored(OLD)
-    assert addresses.append(NEW) == 3
+    assert addresses.extend([NEW]) == [3]
     assert [addresses.url(UrlId(number)) for number in range(4)] == [*OLD, NEW]
     assert addresses.find_all([NEW, OLD[2], Url("https://a.example/"), OLD[0], OLD[1]]) == [3, 2, None, 0, 1]
     assert addresses.find(OLD[1]) == 1
