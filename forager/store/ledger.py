@@ -6,7 +6,7 @@ It is synchronous and never touches the disk: all decisions of a store are made 
 import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
@@ -47,24 +47,15 @@ class Columns:
         self.validators = Texts(part=PART)
         """Date and entity tag in one text, separated by a line end, which no header can contain; empty if there are none."""
 
-    def append(self, found: Found) -> None:
-        """Adds the next URL, never visited."""
-        self.found.append(found.at)
-        self.published.append(_moment(found.published))
-        self.channel.append(CHANNEL_CODES[found.channel])
-        self.source.append(-1 if found.source is None else found.source)
-        self.depth.append(found.depth)
-        self.due.append(_moment(found.due))
-        self.kind.append(_UNSEEN)
-        self.visits.append(0)
-        self.changes.append(0)
-        self.seen.append(0)
-        self.last_visit.append(NEVER)
-        self.last_change.append(NEVER)
-        self.version.append(-1)
-        self.byte_print.append(0)
-        self.text_print.append(0)
-        self.validators.append("")
+    def extend(self, found: Collection[Found]) -> None:
+        """Adds the next URLs, never visited."""
+        self.found.extend([one.at for one in found])
+        self.published.extend([_moment(one.published) for one in found])
+        self.channel.extend([CHANNEL_CODES[one.channel] for one in found])
+        self.source.extend([-1 if one.source is None else one.source for one in found])
+        self.depth.extend([one.depth for one in found])
+        self.due.extend([_moment(one.due) for one in found])
+        self.extend_unvisited(len(found))
 
     def extend_unvisited(self, count: int) -> None:
         """Adds default values of the columns `VISITED` for `count` URLs."""
@@ -128,22 +119,24 @@ class Ledger:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
     def known(self, id: UrlId) -> Known:
-        url, columns = self.urls.url(id), self.columns
+        id, columns = self._checked(id), self.columns
+        times = (columns.published, columns.last_visit, columns.last_change, columns.due)
+        published, last_visit, last_change, due = [_time(column[id]) for column in times]
         last_modified, _, etag = columns.validators[id].partition("\n")
         return Known(
             id=id,
-            url=url,
+            url=self.urls.url(id),
             found=columns.found[id],
             channel=CHANNELS[columns.channel[id]],
             source=None if columns.source[id] < 0 else UrlId(columns.source[id]),
             depth=columns.depth[id],
-            published=_time(columns.published[id]),
+            published=published,
             kind=KINDS[columns.kind[id]],
             visits=columns.visits[id],
             changes=columns.changes[id],
-            last_visit=_time(columns.last_visit[id]),
-            last_change=_time(columns.last_change[id]),
-            due=_time(columns.due[id]),
+            last_visit=last_visit,
+            last_change=last_change,
+            due=due,
             version=None if columns.version[id] < 0 else VersionId(columns.version[id]),
             byte_print=columns.byte_print[id],
             text_print=columns.text_print[id],
@@ -196,8 +189,8 @@ class Ledger:
                 new.setdefault(one.url, one)
         numbers = dict(zip(new, self.urls.extend(new), strict=True))
         entered = list(zip(numbers.values(), new.values(), strict=True))
+        self.columns.extend(new.values())
         for number, one in entered:
-            self.columns.append(one)
             self.turns.enter(host_of(one.url))
             self._plan(number)
         return [numbers[one.url] if id is None else id for one, id in zip(found, known, strict=True)], entered
@@ -208,30 +201,26 @@ class Ledger:
         chosen = in_turn if only is None else (id for id in only if self._checked(id) not in self.leases)
         return [self._lend(id, now + seconds) for id in islice(chosen, max(0, count))]
 
-    def ack(self, visit: Visit) -> VersionId | None:
-        id = self._checked(visit.id)
+    def ack(self, visit: Visit) -> tuple[VersionId | None, VersionId | None]:
+        """Ends a lease with its visit; returns the new version, and the one before it if their texts look the same."""
+        id, columns = self._checked(visit.id), self.columns
         if self.leases.pop(id, None) is not None:
             self.turns.give_back(id)
-        version = None
+        version = same_text = None
         if visit.version is not None:
             version = VersionId(self.versions)
             self.versions += 1
             self.unsettled[version] = None
+            if columns.version[id] >= 0 and columns.text_print[id] == visit.version.text_print:
+                same_text = VersionId(columns.version[id])
         self.visits += 1
         self.outcomes[visit.outcome.value] += 1
         if visit.trouble:
             self.troubles[visit.trouble.value] += 1
-        self.columns.visited(visit, self.visits, version)
+        columns.visited(visit, self.visits, version)
         self.turns.visited(id, self.visits)
         self._plan(id)
-        return version
-
-    def with_same_text(self, visit: Visit) -> VersionId | None:
-        """Returns the newest version of the visited URL, if its text has the same fingerprint as the text seen now."""
-        id, columns = self._checked(visit.id), self.columns
-        if visit.version is None or columns.version[id] < 0 or columns.text_print[id] != visit.version.text_print:
-            return None
-        return VersionId(columns.version[id])
+        return version, same_text
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Ends leases; ignores those that are over or belong to another visitor now."""

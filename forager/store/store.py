@@ -94,8 +94,7 @@ class Store:
     def record(self, visit: Visit) -> VersionId | None:
         """Does the same as `ack`, without waiting: committed soon, together with, or before, the next change."""
         self._archive.check()
-        same_text = self._ledger.with_same_text(visit)
-        number = self._ledger.ack(visit)
+        number, same_text = self._ledger.ack(visit)
         self._archive.add_visit(self._ledger.visits, visit, number, same_text)
         return number
 
