@@ -3,7 +3,7 @@
 Invariant: the ledger decides before anything waits; an outcome and all that is learned from it is one transaction.
 
 protocol      the record types, and the interface of an archive
-addresses     every URL at its number, and its number by URL
+known_urls    every URL at its number, and its number by URL
 turns         which pending URL is leased next
 ledger        what is known of each URL, as arrays in memory; decides at once
 rows          maps structs to rows of crawl.db by name

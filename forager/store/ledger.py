@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.store.addresses import Addresses, Texts
+from forager.store.known_urls import Addresses, Texts
 from forager.store.protocol import AcceptedStory, Counts, Found, Known, Lease, VersionId, Visit
 from forager.store.turns import Turns
 from forager.terms import Channel, Kind, Url, UrlId, Validators

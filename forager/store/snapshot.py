@@ -23,7 +23,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from forager.store.addresses import Addresses, Hashes, Texts
+from forager.store.known_urls import Addresses, Hashes, Texts
 from forager.store.ledger import CHANNEL_CODES, KIND_CODES, KINDS, PART, Columns, Ledger, host_of
 from forager.store.protocol import VersionId
 from forager.store.rows import DiskRow, as_read, signed, written

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.store.addresses import Addresses, Hashes, Texts
+from forager.store.known_urls import Addresses, Hashes, Texts
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
 
