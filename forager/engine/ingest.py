@@ -127,7 +127,11 @@ class Ingest:
 
     async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """Keeps what a visit showed of a page."""
-        sighting = await self._kept(before, response, by)
+        page = await self._read(response) if response.outcome is Outcome.FETCHED else None
+        if page is None or (before.version is not None and page.byte_print == before.byte_print):
+            sighting = await self._keep_nothing(before, response, by)
+        else:
+            sighting = await self._keep_page(before, page, by)
         self.keep_sighting(before.id, sighting)
         return sighting
 
@@ -135,58 +139,77 @@ class Ingest:
         """Remembers what a page shows now."""
         remember(self.sightings, id, sighting, SIGHTINGS)
 
-    async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
-        if response.outcome is not Outcome.FETCHED:
-            return await self._keep_nothing(before, response, by)
+    async def _read(self, response: Response) -> Page:
         page = Page(response, memo=self._memo, settings=self.pages)
         if page.is_long:
             page = Page(response, settings=self.pages)  # the memo belongs to this thread
             await self.offload(page.read_ahead)
         if self.on_page is not None:
             self.on_page(page)
-        if before.version is not None and page.byte_print == before.byte_print:
-            return await self._keep_nothing(before, response, by)
-        links, new = await self._links(page, before, response.asked)
-        kind = self._kind(page)
+        return page
+
+    async def _keep_page(self, before: Known, page: Page, by: ForagerId) -> Sighting:
+        """Records a visit of a page that is new or differs from its last version."""
+        now, kind = page.response.asked, self._kind(page)
+        links, new = await self._links(page, before, now)
         if self.topic is not None and kind in LISTS:
             self.topic.shown(before.id, links)
-        by_links = before.version is not None and (kind in LISTS or self.settings.change is Change.LINKS)
-        new_here = await self.shown_links.new(before.id, links) if by_links else 0
-        changed = before.version is not None and has_changed(
+        changed = before.version is not None and await self._has_changed(before, page, kind, links)
+        dated, version = None, None
+        if before.version is None or changed:
+            dated = await self._date(before, page, now)
+            version = self._version(before, page, links, dated)
+        self._learn_place(before, page, dated, now)
+        await self._date_by_lists(before, page, dated, now)
+        visit = self._visit(before, page.response, by, changed, version)
+        self.note(fetched(visit, before.url, kind, new))  # at once, so that events have the order of stored visits
+        number = before.version
+        if version is None:
+            await self.store.ack(visit)
+        else:
+            number = self.store.record(visit)  # whoever judges the version waits until it is on disk
+            self.shown_links.kept(before.id, links)
+            if new:
+                self.dating.kept(before, now)
+        if self.states is not None:
+            self.states.read(before.id, page)
+        if self.topic is not None and number is not None and dated is not None:
+            self.topic.read(before.id, number, f"{page.title}\n{page.text}", now)
+        return make_sighting(before.id, now, number, page.text_print, dated, links, kind)
+
+    async def _has_changed(self, before: Known, page: Page, kind: Kind, links: IntArray) -> bool:
+        """Whether other bytes of a known page are a change, as the settings define one."""
+        by_links = kind in LISTS or self.settings.change is Change.LINKS
+        return has_changed(
             self.settings.change,
             kind,
             bytes_differ=True,
             text_differs=page.text_print != before.text_print,
-            new_links=new_here,
+            new_links=await self.shown_links.new(before.id, links) if by_links else 0,
         )
-        dated, version = None, None
-        if before.version is None or changed:
-            dating = self.dating.published_text if self.texts else self.dating.published
-            is_document = self._is_document(page) and page.robots.index
-            dated = await dating(before, page, response.asked) if is_document else None
-            version = self._version(before, page, links, dated)
-        first = before.visits == 0 or before.version is not None
+
+    async def _date(self, before: Known, page: Page, now: float) -> Dated | None:
+        """Returns when a document was published; None for other pages."""
+        if not self._is_document(page) or not page.robots.index:
+            return None
+        return await (self.dating.published_text if self.texts else self.dating.published)(before, page, now)
+
+    def _learn_place(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
+        """Learns where pages answer and, from a page seen for the first time, where documents stand."""
         is_copy = before.version is None and self._is_copy(before.url, page)
         for_walls = is_copy and page.kind not in LISTS
-        self.walls.learn(before.url, response.outcome, response.asked, first=first, is_copy=for_walls)
-        if before.version is None:
-            self._survey(before, page, dated, response.asked, is_copy=is_copy)
-        await self._date_by_lists(before, page, dated, response.asked)
-        visit = self._visit(before, response, by, changed, version)
-        self.note(fetched(visit, before.url, kind, new))  # now, so that events have the order of stored visits
-        if version is not None:
-            number = self.store.record(visit)  # the version is judged once it is on disk
-            self.shown_links.kept(before.id, links)
-            if new:
-                self.dating.kept(before, response.asked)
-        else:
-            number = await self.store.ack(visit)
-        if self.states is not None:
-            self.states.read(before.id, page)
-        if self.topic is not None and number is not None and dated is not None:
-            self.topic.read(before.id, number, f"{page.title}\n{page.text}", response.asked)
-        shown = before.version if number is None else number
-        return make_sighting(before.id, response.asked, shown, page.text_print, dated, links, kind)
+        self.walls.learn(before.url, page.response.outcome, now, first=_is_first(before), is_copy=for_walls)
+        if before.version is not None or page.kind in (Kind.FEED, Kind.SITEMAP):
+            return
+        places = self.scope.places
+        places.seen(
+            before.url,
+            document=self._is_document(page),
+            canonical=page.canonical or "",
+            is_copy=is_copy and page.text != "",
+        )
+        if before.source is not None and dated is not None and now - dated.time < DAY:
+            places.revealed(self.store.url(before.source))
 
     def _kind(self, page: Page) -> Kind:
         return Kind.OTHER if self.texts and page.kind is Kind.HUB else page.kind
@@ -198,16 +221,6 @@ class Ingest:
         """Whether another page of the host showed this text first. Feeds, sitemaps and lists without text do not count."""
         is_bare = page.kind in (Kind.FEED, Kind.SITEMAP) or (page.kind is Kind.HUB and not page.text)
         return not is_bare and self.first_texts.stood_elsewhere(url, page.text_print)
-
-    def _survey(self, before: Known, page: Page, dated: Dated | None, now: float, *, is_copy: bool) -> None:
-        """Learns where documents are. A young document also counts for the page that revealed it."""
-        if page.kind in (Kind.FEED, Kind.SITEMAP):
-            return
-        document, places = self._is_document(page), self.scope.places
-        is_copy = is_copy and page.text != ""
-        places.seen(before.url, document=document, canonical=page.canonical or "", is_copy=is_copy)
-        if before.source is not None and dated is not None and now - dated.time < DAY:
-            places.revealed(self.store.url(before.source))
 
     async def _date_by_lists(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
         """Learns how old pages are from the dates beside their links, and from their order in lists."""
@@ -257,9 +270,8 @@ class Ingest:
         await self.store.ack(visit)
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
-        first = before.visits == 0 or before.version is not None
         for_good = response.status == 410
-        self.walls.learn(before.url, response.outcome, response.asked, first=first, for_good=for_good)
+        self.walls.learn(before.url, response.outcome, response.asked, first=_is_first(before), for_good=for_good)
         if response.outcome is Outcome.GONE and before.visits == 0:
             self.scope.places.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
@@ -428,6 +440,11 @@ def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId
     there = set(now)
     last = max((place for place, id in enumerate(before) if id in there), default=0)
     return [id for id in before[:last] if id not in there]
+
+
+def _is_first(before: Known) -> bool:
+    """Whether a visit is the first of a page, or the page answered until now."""
+    return before.visits == 0 or before.version is not None
 
 
 def _validators(before: Known, response: Response) -> Validators:

@@ -97,9 +97,7 @@ class Dating:
         return self.trust.published(site(known.url), page, others, now, new=known.version is None)
 
     async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
-        """Returns the date to believe where each new text is a document: a text of a known page is new unless another
-        page had it.
-        """
+        """Returns the same where each new text is a document: it is new unless it stood elsewhere."""
         texts = self._texts
         is_new = page.text_print not in texts
         remember(texts, page.text_print, None, _MOST_TEXTS)

@@ -152,22 +152,13 @@ class WebWorld:
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
 
     def _shared(self, id: UrlId, by: ForagerId, now: float) -> Sighting | asyncio.Task[Sighting]:
-        """Returns a recent sighting that can be shared, a fetch under way, or a new one."""
-        seen = self.ingest.sightings.get(id)
+        """Returns a sighting without a request, a fetch under way, or a new one."""
+        seen = self._seen_lately(id, now)
         if seen is not None:
-            is_list = seen.hub or self.ingest.table.is_list(id)
-            apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
-            if now - seen.when < apart and not self.ingest.corrections.wants(id, self.store.url(id)):
-                return replace(seen, free=True)
+            return seen
         known = self.store.known(id)
-        begin = max(self.held_from.get(id, -math.inf), self._elsewhere.get(id, -math.inf))
-        if begin > now:
-            is_soon = begin < math.inf and id in self.held_from
-            return Sighting(id, now, ok=False, free=True, gone=not is_soon)
-        if known.channel is Channel.LINK and self.ingest.scope.places.skips(known.url):
-            return Sighting(id, now, ok=False, free=True, gone=True)
-        if self._passes_by(known, now):
-            return Sighting(id, now, ok=False, free=True, gone=True)
+        if (left := self._left_alone(known, now)) is not None:
+            return left
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
             work = self._fly(known, by)
@@ -179,13 +170,33 @@ class WebWorld:
             flight.add_done_callback(lambda _: self._flights.pop(id, None))
         return self._flights[id]
 
-    def _passes_by(self, page: Known, now: float) -> bool:
-        """Whether to skip a page because pages like it do not answer."""
+    def _seen_lately(self, id: UrlId, now: float) -> Sighting | None:
+        """Returns a sighting young enough to be shared, unless it is a story that deserves a second look."""
+        seen = self.ingest.sightings.get(id)
+        if seen is None:
+            return None
+        is_list = seen.hub or self.ingest.table.is_list(id)
+        apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
+        is_young = now - seen.when < apart and not self.ingest.corrections.wants(id, self.store.url(id))
+        return replace(seen, free=True) if is_young else None
+
+    def _left_alone(self, page: Known, now: float) -> Sighting | None:
+        """Returns a sighting of nothing for a page that is not requested now; None for any other page.
+
+        It is not in the recording yet, it has moved for good, or pages in its place are barren or do not answer.
+        """
+        begin = max(self.held_from.get(page.id, -math.inf), self._elsewhere.get(page.id, -math.inf))
+        if begin > now:
+            is_soon = begin < math.inf and page.id in self.held_from
+            return Sighting(page.id, now, ok=False, free=True, gone=not is_soon)
+        nothing = Sighting(page.id, now, ok=False, free=True, gone=True)
+        if page.channel is Channel.LINK and self.ingest.scope.places.skips(page.url):
+            return nothing
         is_new = page.version is None and page.channel is not Channel.SEED
-        passes = is_new and self.ingest.walls.skips(page.url, now)
-        if passes:
+        if is_new and self.ingest.walls.skips(page.url, now):
             self.ingest.skipped.add(NO_ANSWER, page.url)
-        return passes
+            return nothing
+        return None
 
     async def _fly(self, page: Known, by: ForagerId) -> Sighting:
         """Visits a page in its turn: the fleet and the recrawl cycle share each host."""

@@ -40,7 +40,7 @@ class GraphFigures:
 
 
 def graph_figures(source: IntArray, target: IntArray, rng: np.random.Generator) -> GraphFigures:
-    """All figures of the graph with these links."""
+    """Returns all figures of the graph with these links."""
     names, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     count = len(names)
     pair = distinct((ends[: len(source)] * count + ends[len(source) :])[source != target])

@@ -64,7 +64,7 @@ class Graph:
         return int(np.count_nonzero(self.downloaded)) + self.frontier.size
 
     def without(self, hidden: IntArray) -> "Graph":
-        """The graph as if these pages had never been downloaded."""
+        """Returns the graph as if these pages had never been downloaded."""
         downloaded, into = self.downloaded.copy(), self.into
         downloaded[hidden] = False
         kept = downloaded[into.indices]
@@ -139,7 +139,7 @@ class GrowingGraph:
             self._downloaded[pages] = True
 
     def graph(self) -> Graph:
-        """The graph of everything added so far; the same object until something new is added."""
+        """Returns the graph of everything added so far; the same object until something new is added."""
         if self._packed is None or self._new:
             self.keep(self.packing().done())
         assert self._packed is not None

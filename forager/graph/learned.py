@@ -126,7 +126,7 @@ def error_632_plus(apparent: float, left_out: float, no_information: float) -> f
 def ranking_errors(
     rankings: Sequence[Ranking], pages: IntArray, impact: FloatArray, settings: TuningSettings, rng: np.random.Generator
 ) -> list[float]:
-    """The .632+ error of each ranking on training pages: 1 − impact relative to the ideal.
+    """Returns the .632+ error of each ranking on training pages: 1 − impact relative to the ideal.
 
     `impact` covers all page numbers. All rankings use the same bootstrap samples.
     """

@@ -59,7 +59,7 @@ class Ranking:
     """L1 distance between the last two steps."""
 
     def places(self) -> IntArray:
-        """Place of each page in the order of scores, from 0 for the lowest; equal scores share a place.
+        """Returns the place of each page in the order of scores, from 0 for the lowest; equal scores share a place.
 
         Trees learn from places instead of scores, because scikit-learn treats values that differ by less than 1e-7 as
         equal.
@@ -92,7 +92,7 @@ def converge(
     """What a page gives itself: a page has no virtual edge to itself."""
 
     def restart(x: FloatArray) -> float:
-        """What every page gets besides votes."""
+        """Returns what every page gets besides votes."""
         if handed_on is None:
             return (1 - settings.alpha) * share
         return (1 - float(np.einsum("i,i->", handed_on, x))) * share  # not @: its result depends on the number of cores

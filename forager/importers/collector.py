@@ -4,6 +4,7 @@ A capture says that at this time this URL showed this content (its digest), or w
 succession that show the same content are one version, which appeared with the first of them.
 """
 
+import re
 from array import array
 from contextlib import suppress
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ class PageFacts:
     def add_to(
         self, builder: TapeBuilder, mentions: list[tuple[int, float]], url: Url, at: float, seconds: float
     ) -> None:
-        """Adds the page as it was from this time on; the request took this many seconds."""
+        """Adds a version that showed this from `at` on; the request took `seconds`."""
         if self.published is not None and self.published.source is DateSource.TEXT:
             mentions.append((builder.number(url), at))
         builder.add(
@@ -83,7 +84,7 @@ class PageFacts:
 
 
 def is_robots(url: str) -> bool:
-    """Whether a URL is a robots.txt, which is no page of its site."""
+    """Whether a URL is that of a robots.txt, which is no page of its site."""
     return url.endswith("/robots.txt") and url.count("/") == 3
 
 
@@ -118,7 +119,7 @@ class Collector:
         return f"<Collector {self.builder!r}>"
 
     def take(self, captures: Captures) -> None:
-        """Adds the sound captures and counts the others."""
+        """Adds the sound captures, and counts the others."""
         if not len(captures):
             return
         page = self._pages(captures)
@@ -145,7 +146,7 @@ class Collector:
         return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
     def _pages(self, captures: Captures) -> IntArray:
-        """The page of each capture; negative if it has none."""
+        """Returns the page of each capture; negative if it has none."""
         page = mapped(as_bytes(captures.url), self._page, _BAD, np.int64)
         self.tally.left_out["not http"] += int((page == _SKIP).sum())
         self.tally.left_out["robots.txt"] += int((page == _RULES).sum())
@@ -174,7 +175,8 @@ class Collector:
 
 
 BATCH = 1024
-"""Texts whose states are computed in one product."""
+"""Texts whose states are worked out in one product."""
+_LETTER = re.compile(r"[^\W\d_]")
 TEXTS_PER_CLUSTER = 10
 """Clusters are learned only from at least this many texts for each component of a state."""
 
@@ -194,8 +196,8 @@ class TextStates:
         return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
 
     def row(self, text: str) -> int:
-        """The row of a text's state in the result of `finish`; -1 for no text."""
-        if not text.strip():
+        """Returns the row of a text's state in what `finish` gives; -1 for a text without words."""
+        if _LETTER.search(text) is None:
             return -1
         count = len(self._rows)
         row = self._rows.setdefault(xxh3_64_intdigest(text.encode("utf-8", "replace")), count)
@@ -206,12 +208,12 @@ class TextStates:
         return row
 
     def finish(self) -> Float32Array:
-        """The states of all texts, by row."""
+        """Returns the states of all texts, by row."""
         self._drain(learn=len(self._rows) >= TEXTS_PER_CLUSTER * self.states.settings.dimension)
         return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])
 
     def _drain(self, *, learn: bool) -> None:
-        """Computes the states of everything that waits, with clusters learned from it if there are none yet."""
+        """Computes the states of all that waits, with clusters learned from it if none were learned before."""
         if learn and not self._settled:
             with suppress(InputError):  # texts without common words: their states stay hashed words
                 self.states = self.states.train(self._waiting)

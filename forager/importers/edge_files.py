@@ -55,12 +55,12 @@ class EdgeTable:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=self._delimiter), [])]
 
     def column(self, *names: str) -> str | None:
-        """The first column with one of these names, in any case; None if there is none."""
+        """Returns the first column called by one of these names, in any case; None if there is none."""
         lower = {column.lower(): column for column in reversed(self.first)}
         return next((lower[name] for name in names if name in lower), None)
 
     def needed(self, *names: str) -> str:
-        """Like `column`, but the column must be there."""
+        """Returns the same as `column`, which must be there."""
         found = self.column(*names)
         if found is None:
             raise InputError(f"{self.path}: has no column {' or '.join(names)}; its first line is {self.first[:5]}")
@@ -74,7 +74,7 @@ class EdgeTable:
         return place < len(self.second) and self.second[place].isdigit()
 
     def batches(self, types: Mapping[str, pa.DataType], *, header: bool = True) -> Iterator[ColumnBatch]:
-        """The named columns with these types. Without a header, columns are named by position: "0", "1", …"""
+        """Yields the named columns in these types. Without a header a column is called by its place: "0", "1", …"""
         with readable(self.path):
             for batch in self._parquet_batches(types) if self._parquet else self._text_batches(types, header):
                 columns = {name: batch.column(name) for name in types}
@@ -118,7 +118,7 @@ class Impacts:
 
 
 def read_edges(path: Path) -> EdgeList:
-    """The links of a file. Page numbers that are far apart are numbered anew, like names."""
+    """Reads the links of a file. Page numbers that are far apart are numbered anew, as names are."""
     table = EdgeTable(path)
     source, target = table.column(*_SOURCE), table.column(*_TARGET)
     header = source is not None and target is not None
@@ -133,7 +133,7 @@ def read_edges(path: Path) -> EdgeList:
 
 
 def _unnamed(table: EdgeTable) -> tuple[str, str]:
-    """The two columns of an edge list without a header."""
+    """Returns the two columns of an edge list without a header."""
     if len(table.first) == 2 and all(cell.isdigit() or "://" in cell for cell in table.first):
         return "0", "1"
     raise InputError(
@@ -142,7 +142,7 @@ def _unnamed(table: EdgeTable) -> tuple[str, str]:
 
 
 def _numbered(table: EdgeTable, source: str, target: str, header: bool) -> EdgeList | None:
-    """The edge list by the page numbers of the file; None if they are too large or too far apart for that."""
+    """Returns the edge list by the page numbers of the file; None if they are too large or too far apart for that."""
     edges = EdgeList(None)
     for batch in table.batches({source: pa.int64(), target: pa.int64()}, header=header):
         ends = [batch[name].to_numpy(zero_copy_only=False) for name in (source, target)]
@@ -179,7 +179,7 @@ def _not_empty(edges: EdgeList, table: EdgeTable) -> EdgeList:
 
 
 def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
-    """Impact of pages by kind; rows of the same page add up, pages outside the graph are left out."""
+    """Reads the impact of pages by kind; adds up rows of one page, leaves out pages that are not in the graph."""
     table = EdgeTable(path)
     page, kinds = table.needed(*_PAGE), [name for kind in KINDS if (name := table.column(kind))]
     if not kinds:
@@ -201,7 +201,7 @@ def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
 
 
 def read_overlap(anchors: Path, queries: Path, edges: EdgeList, pages: int) -> Overlap:
-    """Q-Overlap of pages from the texts of links to them and from past queries."""
+    """Reads the Q-Overlap of pages from the texts of links to them and from past queries."""
     table = EdgeTable(anchors)
     page, text = table.needed("target", "url", "id", "page"), table.needed("anchor", "text")
     overlap = Overlap(Queries(_read_queries(queries)))
@@ -239,7 +239,7 @@ def _page_type(edges: EdgeList) -> pa.DataType:
 
 
 def _find(edges: EdgeList, column: pa.Array, pages: int) -> IntArray:
-    """The page numbers in a column; UNKNOWN for pages outside the graph."""
+    """Returns the page numbers a column speaks of; UNKNOWN for pages outside the graph."""
     if edges.names is not None:
         return edges.names.find(column.to_pylist())
     numbers: IntArray = column.to_numpy(zero_copy_only=False)

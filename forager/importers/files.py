@@ -38,7 +38,7 @@ _NAMES = {"url": ("url", "page"), "time": TIME, "changed": CHANGED, "digest": DI
 
 
 def _read_rows(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """A change log in CSV, with a header line, or in Parquet."""
+    """Reads a change log in CSV, with a header line, or in Parquet."""
     name = stream.source.name
     line = 2
     try:
@@ -69,7 +69,7 @@ class _Row(msgspec.Struct):
     gone: _Value = None
 
     def said(self, names: Sequence[str]) -> str | None:
-        """The column with the first of these names that is there, as text."""
+        """Returns what stands under the first of these names that is there, as text."""
         return next((str(value) for name in names if (value := getattr(self, name)) is not None), None)
 
 
@@ -77,7 +77,7 @@ _DECODE = msgspec.json.Decoder(_Row).decode
 
 
 def _read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """A change log of one JSON object a line."""
+    """Reads a change log of one JSON object a line."""
     for block in blocks(stream, tally):
         lines: list[int] = []
         rows: list[_Row] = []
@@ -98,7 +98,7 @@ def _read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Capture
 
 
 def _wanted(names: Sequence[str], place: str) -> dict[str, int]:
-    """Which column holds what; raises an `InputError` if one is missing."""
+    """Finds which column holds what; an InputError says what is missing."""
     known = {key: next((one for one in choice if one in names), None) for key, choice in _NAMES.items()}
     found = {key: names.index(name) for key, name in known.items() if name is not None}
     if not {"url", "time"} <= set(found) or not {"changed", "digest"} & set(found):
@@ -123,7 +123,7 @@ def _noted(place: str, lines: IntArray, columns: Mapping[str, pa.Array]) -> Capt
 
 
 def _digests(columns: Mapping[str, pa.Array], time: FloatArray) -> PrintArray:
-    """What distinguishes versions: the digest, or a fresh number for each change; 0 where nothing changed."""
+    """Returns what tells versions apart: the digest, or a fresh one for each change; 0 where nothing changed."""
     digest = time.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     if "digest" in columns:
         said = prints(columns["digest"])
@@ -158,7 +158,7 @@ class Format(StrEnum):
 
 
 def sniff(head: bytes) -> Format:
-    """The format of a stream, once unpacked, that begins like this."""
+    """Returns the format of a stream that begins like this, once unpacked."""
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if head.startswith(b"PK\x03\x04"):
@@ -189,7 +189,7 @@ def _by_line(line: bytes) -> Format:
 
 
 def _json(text: bytes) -> Format:
-    """A JSON object a line is a change log; mementos, or rows of rows, are a TimeMap."""
+    """Tells a change log, of one object a line, from a TimeMap, which has mementos or rows of rows."""
     if text.startswith(b"["):
         return Format.JSON_TIMEMAP
     if b'"mementos"' in text or b'"original_uri"' in text:
@@ -225,8 +225,7 @@ def import_files(
     every_capture: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of all captures in these files. A file that cannot be used is named; if it is the only one, it is an
-    error.
+    """Compiles all captures in these files; names a file that cannot be used, and refuses it if it is the only one.
 
     `every_capture`: captures that show the same as the one before are versions too. By default, recorded pages decide
     what makes a document new; where only changes were noted, it is a new text.
@@ -252,7 +251,7 @@ def import_files(
 
 
 def _recordings(found: Sequence[Source]) -> Set[str]:
-    """The names of those files that are recordings."""
+    """Returns the names of those files that are recordings."""
     names = set()
     for source in found:
         if source.path is not None:
@@ -265,7 +264,7 @@ def _recordings(found: Sequence[Source]) -> Set[str]:
 def _read(
     source: Source, collector: Collector, recordings: WarcReader, beside: Set[str], told: Callable[[int], None]
 ) -> Format:
-    """Takes everything from one source, whatever its format."""
+    """Takes everything of one source; returns its format."""
     with opened(source) as stream:
         format = sniff(stream.head)
         if format is Format.UNKNOWN:

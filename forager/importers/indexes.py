@@ -71,12 +71,12 @@ class CdxReader:
 
 
 def file_name(place: str) -> str:
-    """The name of a file without its folder."""
+    """Returns how a file is called, wherever it lies."""
     return place.replace("\\", "/").rpartition("/")[2]
 
 
 def cdx_header(content: bytes) -> str:
-    """The letters of the header at the beginning of the content; empty if there is none."""
+    """Returns the letters of the header that the content begins with; empty if there is none."""
     first = content.partition(b"\n")[0]
     words = first.split()
     if len(words) < 4 or words[0] != b"CDX" or not all(len(word) == 1 and word.isalpha() for word in words[1:]):
@@ -86,7 +86,7 @@ def cdx_header(content: bytes) -> str:
 
 
 def _parts(block: Block) -> Iterator[Block]:
-    """The block, cut before each header, as there are several when indexes were joined."""
+    """Cuts the block before each header (as when indexes were joined end to end)."""
     begin, line = 0, block.first
     while True:
         mark = block.content.find(b"\n CDX ", begin)
@@ -99,13 +99,13 @@ def _parts(block: Block) -> Iterator[Block]:
 
 
 def _counted(block: Block) -> str:
-    """The fields, judged by the first line that has a known number of them."""
+    """Returns the fields by the first line that has a known number of them."""
     known = (FIELDS.get(line.count(b" ") + 1) for _, line in block.lines())
     return next(filter(None, known), FIELDS[11])
 
 
 def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, IntArray]:
-    """The fields of each line with the right number of fields, and the numbers of these lines."""
+    """Returns the fields of each line with the right number of them, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
     # if a letter occurs twice, the last field counts: wget writes the URL twice
     names = [letter if fields.rindex(letter) == at else str(at) for at, letter in enumerate(fields)]
@@ -121,7 +121,7 @@ def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Int
 
 
 def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, IntArray]:
-    """The lines with this many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
+    """Returns the lines with so many fields, and their numbers; drops empty lines, counts others."""
     content = block.content
     if b"\r" in content:  # Arrow ends a line at every carriage return
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\xff")
@@ -145,7 +145,7 @@ def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, 
 def _shown(
     place: str, line: IntArray, url: pa.Array, time: pa.Array, digest: pa.Array, status: pa.Array, tally: ImportTally
 ) -> Captures:
-    """The captures that show a version of their page, or that it is gone; redirects and failures are only counted."""
+    """Returns the captures that show a version of their page, or that it is gone; counts redirects and failures."""
     code = mapped(status, lambda one: int(one) if one.isdigit() and len(one) == 3 else 0, 0, np.int64)
     redirect = (code // 100 == 3) & (code != 304)
     failed = np.isin(code // 100, (1, 5)) | (code == 429)
@@ -170,7 +170,7 @@ _decode_fields = msgspec.json.Decoder(_Fields).decode
 
 
 def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
-    """The captures of a block, without those in recordings that are read `beside` it; broken lines are counted."""
+    """Yields the captures of a block, but for those in recordings read `beside` it; counts broken lines."""
     rows: list[tuple[int, str, bytes, str | None, str]] = []
     for number, line in block.lines():
         if line.startswith(COMMENTS):
@@ -200,7 +200,7 @@ def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) 
 
 
 def unsurt(key: str) -> str:
-    """A URL for a sorted key (`org,example,www)/path?x=1`), for an index that has only the key; the scheme is a guess."""
+    """Makes a URL of a sorted key (`org,example,www)/path?x=1`), if an index holds no more; the scheme is a guess."""
     key = key.removeprefix("http://(").removeprefix("https://(")
     names, found, path = key.partition(")")
     if not found:
@@ -238,7 +238,7 @@ _decode_timemap = msgspec.json.Decoder(_TimeMap | list[_ServerRow]).decode
 
 
 def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """The mementos of one TimeMap, or of several joined ones, piece by piece."""
+    """Yields the mementos of one TimeMap, or of several end to end, piece by piece."""
     original, kept, line = b"", b"", 1
     while piece := stream.read(_PIECE):
         content = kept + piece
@@ -256,7 +256,7 @@ def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captur
 def _linked_mementos(
     content: bytes, place: str, line: int, tally: ImportTally, original: bytes
 ) -> tuple[Captures, bytes]:
-    """The mementos in complete links, and the URL that the following links are about."""
+    """Returns the mementos in whole links, and the URL that links behind them are about."""
     rows: list[tuple[int, bytes, bytes, bytes]] = []
     at = 0
     for link in _LINK.finditer(content):
@@ -274,7 +274,7 @@ def _linked_mementos(
 
 
 def _mementos(place: str, rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> Captures:
-    """Captures from line, URL, time as written, and what distinguishes the content."""
+    """Makes captures of line, URL, time as it was written, and what tells the content apart."""
     lines, urls, times, contents = zip(*rows, strict=True) if rows else ((), (), (), ())
     return Captures(
         place,
@@ -288,7 +288,7 @@ def _mementos(place: str, rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> Ca
 
 
 def read_json_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """The mementos of a JSON TimeMap."""
+    """Yields the mementos of a JSON TimeMap."""
     place = stream.source.name
     content = stream.filled(_LONGEST + 1)
     if len(content) > _LONGEST:
@@ -308,7 +308,7 @@ def read_json_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captur
 
 
 def _server_rows(rows: list[_ServerRow], place: str, tally: ImportTally) -> Iterator[Captures]:
-    """The rows of a CDX server; the first names the columns."""
+    """Reads the rows of a CDX server; the first names the columns."""
     names = [str(name) for name in rows[0]] if rows else []
     if not {"timestamp", "original"} <= set(names):
         tally.note("not a JSON TimeMap", place, shown="its first row must name timestamp and original")

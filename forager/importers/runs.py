@@ -19,7 +19,7 @@ from forager.terms import LISTS, Channel, DateSource, Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
-    """The tape of a crawl, finished or running."""
+    """Compiles the tape of a crawl, finished or under way."""
     reader = await Store.view(directory)
     try:
         return await tape_of_store(reader, directory.name, identity=identity, states=states)
@@ -30,7 +30,7 @@ async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSe
 async def tape_of_store(
     store: Store, origin: str, *, identity: str = "url", states: StateSettings | None = None
 ) -> Tape:
-    """The same for a store. States are those that the crawl learned, or are computed now from its texts."""
+    """Compiles what a store holds. States are those that the crawl learned, or are computed now from its texts."""
     kept = await store.recall("states")
     settings = states or StateSettings()
     text_states = TextStates(States(settings) if kept is None else States.load(kept, settings))
@@ -121,7 +121,7 @@ class _Compiling:
                 self._linked.setdefault(link, visit.at)
 
     def _appeared(self, shown: _Shown) -> float:
-        """When a page appeared, judged by its first visit."""
+        """Returns from when on a page was there, as far as its first visit tells."""
         if shown.facts is None:
             return shown.at
         published = shown.facts.published
@@ -131,7 +131,7 @@ class _Compiling:
         return min(shown.at, self._linked.get(shown.id, np.inf), published.time if stated else np.inf)
 
     def _add(self, shown: _Shown, appeared: FloatArray) -> None:
-        """Adds what a page showed from a visit on, and before it whatever it must have shown since the last one."""
+        """Adds what a page showed from a visit on, and before it what it must have shown since the last one."""
         url, facts, at = self._store.url(shown.id), shown.facts, shown.at
         if facts is None:
             self._builder.add(url, at, gone=True, seconds=shown.seconds)

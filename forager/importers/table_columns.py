@@ -59,7 +59,7 @@ class TableBatch:
 
 
 def files_of(folder: Path, name: str) -> list[Path]:
-    """The files of a table, in the order of their names; none if there is no such table."""
+    """Returns the files of a table, in the order of their names; none if there is no such table."""
     inside, marks = folder / name, tuple(name + mark for mark in _PART)
     found = sorted(path for path in folder.iterdir() if path.name.lower().startswith(marks))
     found += sorted(inside.iterdir()) if inside.is_dir() else []
@@ -71,7 +71,7 @@ def files_of(folder: Path, name: str) -> list[Path]:
 
 
 def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) -> Iterator[TableBatch]:
-    """The chosen columns; at least one batch, which may be empty. What Arrow cannot read raises an error of Arrow.
+    """Yields the chosen columns, at least one batch, which may be empty; raises the errors of Arrow.
 
     CSV columns are bytes; rows with another number of cells are counted as broken.
     """
@@ -83,7 +83,7 @@ def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) 
 
 
 def trouble_of(error: Exception) -> str:
-    """The first line of an error; for an error of the system, its own words."""
+    """Returns what an error says in its first line; what the system says, if it is the system's."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -166,14 +166,14 @@ def is_number(type: pa.DataType) -> bool:
 
 
 def is_text(type: pa.DataType) -> bool:
-    """Whether a column holds text, also as bytes, or with each value stored once."""
+    """Whether values are text, also as bytes, and if each value is stored once."""
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return bool(pa.types.is_string(type) or pa.types.is_binary(type) or type in _OTHER_TEXTS)
 
 
 def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: type[T]) -> NDArray[T]:
-    """The result of `read` for each value; `missing` where there is none."""
+    """Returns what `read` makes of each value; `missing` where there is none."""
     coded = column.dictionary_encode()
     distinct = np.asarray([*map(read, coded.dictionary.to_pylist()), missing], type)
     places = coded.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
@@ -182,7 +182,7 @@ def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: typ
 
 
 def as_bytes(column: pa.Array) -> pa.Array:
-    """The column in UTF-8, numbers as people write them."""
+    """Converts a column to UTF-8, numbers as people write them."""
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, as_bytes(column.dictionary))
     if pa.types.is_binary(column.type):
@@ -193,7 +193,7 @@ def as_bytes(column: pa.Array) -> pa.Array:
 
 
 def prints(column: pa.Array) -> PrintArray:
-    """64 bits of each value; 0 for an empty or missing one."""
+    """Hashes each value to 64 bits; 0 for an empty or missing one."""
     return mapped(as_bytes(column), _print, 0, np.uint64)
 
 
@@ -243,7 +243,7 @@ def _stamp(raw: bytes) -> float:
 
 
 def moments(column: pa.Array) -> FloatArray:
-    """A column of times, each read by `time_of`, or by Arrow; all nan if it holds anything else."""
+    """Reads a column of times, each as `time_of` reads it, or Arrow's own; all nan if it holds anything else."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
         return believed(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
@@ -255,7 +255,7 @@ def moments(column: pa.Array) -> FloatArray:
 
 
 def time_of(text: str | bytes | None) -> float:
-    """One time: a number since the epoch, ISO 8601 (UTC if no zone is said), the fourteen digits of archives
+    """Returns one time: a number since the epoch, ISO 8601 (UTC if no zone is said), the fourteen digits of archives
     (20260302134501), or as HTTP writes it."""
     if text is None:
         return np.nan
@@ -275,7 +275,7 @@ def time_of(text: str | bytes | None) -> float:
 
 
 def _in_seconds(number: FloatArray | np.float64) -> FloatArray:
-    """Seconds since the epoch; a number that is too large for seconds is in milli-, micro- or nanoseconds."""
+    """Converts to seconds since the epoch what was counted in milli-, micro- or nanoseconds."""
     return np.asarray(number / 1000.0 ** np.searchsorted(_FINER, number, side="right"))
 
 
@@ -288,7 +288,7 @@ def http_moment(text: str) -> float:
 
 
 def believed(seconds: NDArray[np.generic]) -> FloatArray:
-    """nan for times outside what a recording can hold."""
+    """Replaces by nan a time that lies outside what a recording can hold."""
     values = np.asarray(seconds, np.float64)
     with np.errstate(invalid="ignore"):
         return np.where((values >= 0) & (values < LATEST), values, np.nan)

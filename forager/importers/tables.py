@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from forager.arrays import BoolArray, Int32Array, IntArray, RowArray, distinct
 from forager.core.parameters import StateSettings
@@ -54,7 +55,7 @@ _STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64
 
 
 def _in_order(versions: RowArray) -> RowArray:
-    """All versions by page, then by time; of several rows for one page at one time the last counts."""
+    """Sorts all versions by page, then by time; of several rows for one page at one time the last counts."""
     rows = in_order(versions)
     other = (rows["owner"][1:] != rows["owner"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
     kept: RowArray = rows[np.append(other, True)[: len(rows)]]
@@ -62,7 +63,7 @@ def _in_order(versions: RowArray) -> RowArray:
 
 
 def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
-    """The versions in order, with one more wherever a page was seen, which shows the same as the version before it.
+    """Adds a version wherever a page was seen, which shows what the version before it did; keeps the order.
 
     A link was still there at its last time; it had gone at the next time at which its page was seen.
     """
@@ -71,14 +72,17 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
     seen = [page.astype(np.int64) * len(times) + np.searchsorted(times, time) for page, time in sights]
     page, rank = np.divmod(distinct(np.concatenate(seen)), max(len(times), 1))
     source = PageTimes(versions["owner"], versions["time"]).up_to(page, times[rank]) - 1
-    known = np.append(versions, version_rows(1))
-    grown: RowArray = known[np.where((source >= 0) & (known["owner"][source] == page), source, -1)]
+    grown = version_rows(len(page))
+    known = np.flatnonzero(source >= 0)
+    known = known[versions["owner"][source[known]] == page[known]]
+    for name in versions.dtype.names or ():
+        grown[name][known] = versions[name][source[known]]  # column by column: a copy of all rows is large
     grown["owner"], grown["time"] = page, times[rank]
     return grown
 
 
 def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple[int, int, IntArray, Int32Array]]:
-    """Which links are in which version, some pages at a time; versions and stays are in order.
+    """Yields which stay stands in which version, some pages at a time; versions and stays are in order.
 
     Yields the first of some versions and their number, then, for each link, its version (counted from the first) and
     target.
@@ -115,7 +119,7 @@ def import_tables(
     states: StateSettings | None = None,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of the tables in a folder; rows that cannot be used are counted."""
+    """Compiles the tape of the tables in a folder; counts rows that cannot be used."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder with the tables versions, links or stays")
     return _Import(folder, origin, identity, states or StateSettings(), progress).run()
@@ -132,7 +136,8 @@ class _Import:
         self._read: dict[Path, int] = {}
         self._builder, self._identity = TapeBuilder(origin), identity
         self._text_states = TextStates(States(states))
-        self._known: dict[bytes, int] = {}
+        self._known: dict[int, int] = {}
+        """The page of each name met, by the hash of the name."""
         self._dated = False
         """Whether the tables say when documents were published."""
         self._seen_last: float | None = None
@@ -147,17 +152,15 @@ class _Import:
         stood = self._stays(stays) if stays else None
         kinds_stated = self._name_kinds()
         self._forget_names()
-        link_sets = None
         if linked is not None:
-            link_sets = self._builder.link_sets(*linked, len(versions))
+            versions["link_set"] = self._builder.link_sets(*linked, len(versions))
         elif stood is not None:
-            versions, link_sets = self._stood(versions, stood)
-            stood = None
-        if link_sets is not None:
-            versions["link_set"] = link_sets
+            versions = self._stood(versions, stood)
         self._builder.add_many(versions)
+        is_dated = self._dated or not len(versions)
+        del versions, linked, stood  # they are large
         tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._text_states.finish())
-        identity = self._identity or ("url" if self._dated or not len(versions) else None)
+        identity = self._identity or ("url" if is_dated else None)
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
         return Imported(with_documents(tape, identity, kinds=kinds, date=not self._dated), self._tally)
 
@@ -192,7 +195,7 @@ class _Import:
         return version_rows(len(kept), **{name: values[kept] for name, values in column.items()})
 
     def _linked(self, versions: RowArray, paths: Sequence[Path]) -> tuple[IntArray, IntArray]:
-        """Version and target of each link; a link without a version is broken."""
+        """Returns version and target of each link; a link without its version is broken."""
         rows, targets, order = [], [], PageTimes(versions["owner"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
             page, target = self._pages(batch, "url"), self._pages(batch, "target")
@@ -206,25 +209,24 @@ class _Import:
         return np.concatenate(rows), np.concatenate(targets)
 
     def _forget_names(self) -> None:
-        """Frees the names that the tables use, which take as much memory as the addresses of all pages."""
+        """Frees the names, once all tables were read: they take as much room as the addresses of all pages."""
         named = [page for page in self._known.values() if page >= 0]
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
 
     def _stays(self, paths: Sequence[Path]) -> RowArray:
-        """All stays, by page."""
+        """Reads all stays, by page."""
         columns = ("url", "target", "first_time", "last_time")
         stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
         return stays[np.argsort(stays["page"], kind="stable")]
 
-    def _stood(self, versions: RowArray, stays: RowArray) -> tuple[RowArray, Int32Array]:
-        """The versions, with those in between at which only the links changed; and the link set of each."""
+    def _stood(self, versions: RowArray, stays: RowArray) -> RowArray:
+        """Adds link sets to the versions, and the versions between them at which only the standing links changed."""
         self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
         grown = _with_changes(versions, stays)
-        sets = np.zeros(len(grown), np.int32)
         for begin, count, rows, targets in _standing(grown, stays, str(self._folder)):
-            sets[begin : begin + count] = self._builder.link_sets(rows, targets, count)
-        return grown, sets
+            grown["link_set"][begin : begin + count] = self._builder.link_sets(rows, targets, count)
+        return grown
 
     def _stays_in(self, batch: TableBatch) -> RowArray:
         page, target = self._pages(batch, "url"), self._pages(batch, "target")
@@ -238,7 +240,7 @@ class _Import:
         return stays
 
     def _name_kinds(self) -> bool:
-        """Reads the kinds of pages from their table; returns whether there is one."""
+        """Takes what a table says of the kinds of pages; returns whether there is one."""
         paths = files_of(self._folder, "kinds")
         for batch in self._batches(paths, ("url", "kind")):
             page = self._pages(batch, "url")
@@ -264,15 +266,16 @@ class _Import:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> IntArray:
-        """Page numbers; negative where there is no name. Anything that is no web address is taken as a name."""
+        """Returns page numbers, negative where there is no name; what is no web address is a name."""
         page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
         self._name("not a URL", batch, page < 0, column)
         return page
 
     def _page(self, raw: bytes) -> int:
-        page = self._known.get(raw)  # most names occur in several columns
+        name = xxh3_64_intdigest(raw)
+        page = self._known.get(name)  # most names stand in several columns
         if page is None:
-            page = self._known[raw] = self._numbered(raw)
+            page = self._known[name] = self._numbered(raw)
         return page
 
     def _numbered(self, raw: bytes) -> int:
@@ -297,7 +300,7 @@ def _text_print(value: bytes) -> int:
 
 
 def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
-    """The positions of the columns."""
+    """Returns where the columns stand."""
     if not names:
         raise InputError(f"{path}: cannot be read: it has no columns")
     missing = [name for name in needed if name not in names]

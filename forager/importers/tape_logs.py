@@ -62,14 +62,14 @@ class Cycles:
 
     @classmethod
     def checked(cls, start: float, length: float, count: int, place: str, pages: int) -> "Cycles":
-        """This many cycles for this many pages, unless that is too much."""
+        """Makes so many cycles for so many pages, if that is not too much."""
         if count > MOST or count * pages > _CELLS:
             advice = f"at most {MOST:,} cycles can be" if np.isnan(start) else "make --cycle longer"
             raise InputError(f"{place}: {pages:,} pages × {count:,} cycles are too many; {advice}")
         return cls(start, length, count)
 
     def of_moment(self, time: FloatArray) -> IntArray:
-        """The cycle in which each moment lies."""
+        """Returns the cycle in which each moment lies."""
         return np.floor((time - self.start) / self.length).astype(np.int64)
 
 
@@ -139,7 +139,7 @@ ChangeRule = Literal["auto", "links", "text", "bytes"]
 def log_of_tape(
     tape: Tape, cycle: float | None = None, *, pages: Pages = "auto", change: ChangeRule = "auto", settled: float = 0.1
 ) -> ChangeLog:
-    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: a length that suits its rhythm.
+    """Makes the log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm.
 
     `pages` auto: all that can be downloaded, so only lists if documents are read off lists.
     """
@@ -177,7 +177,7 @@ def log_of_tape(
 
 
 def _chosen(tape: Tape, wanted: BoolArray, settled: float) -> IntArray:
-    """The pages of the wanted kind that were seen by the end of the first part."""
+    """Returns the pages of the wanted kind that were seen by the end of the first part."""
     first = np.full(tape.pages, np.inf)
     seen = np.diff(tape.version_start) > 0
     first[seen] = np.asarray(tape.time)[tape.version_start[:-1][seen]]
@@ -185,7 +185,7 @@ def _chosen(tape: Tape, wanted: BoolArray, settled: float) -> IntArray:
 
 
 def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
-    """Which versions show other content than the page's last version that was not gone."""
+    """Returns which versions show other content than the page's last one that was not gone."""
     there = np.flatnonzero(~np.asarray(tape.gone))
     moved = np.zeros(tape.versions, dtype=np.bool_)
     same_page = owner[there[1:]] == owner[there[:-1]]
@@ -194,9 +194,7 @@ def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
 
 
 def _documents(tape: Tape, stays: IntArray, lists: BoolArray, number: IntArray, grid: Cycles) -> ShownDocuments | None:
-    """The documents on lists, without other lists; None if there are none. A visit sees what is there at the end of its
-    cycle.
-    """
+    """Returns what lists show, but for other lists; None for nothing. A visit sees what stands at its cycle's end."""
     page, link, first, last = stays[:, lists[stays[0]] & ~lists[stays[1]]]
     if not len(page):
         return None
@@ -209,7 +207,7 @@ def _documents(tape: Tape, stays: IntArray, lists: BoolArray, number: IntArray, 
 
 
 def _inlinks(tape: Tape, chosen: IntArray) -> IntArray:
-    """How many of these pages link to each of them in their first version."""
+    """Counts how many of these pages link to each of them in their first version."""
     sets = np.asarray(tape.link_set)[tape.version_start[:-1][chosen]]
     links = np.asarray(tape.links)
     shown = [np.unique(links[tape.link_start[one] : tape.link_start[one + 1]]) for one in sets]

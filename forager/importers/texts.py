@@ -26,12 +26,12 @@ class Example(msgspec.Struct, frozen=True):
 
 
 def read_texts(place: Path) -> Iterator[str]:
-    """Every text, in the order of the lines or of the file names; empty ones are left out."""
+    """Reads every text, in the order of the lines or of the file names; leaves out empty ones."""
     return (one.text for one in read_examples(place) if one.text)
 
 
 def read_examples(place: Path) -> Iterator[Example]:
-    """Every document with a text or a URL, in the order of the lines or of the file names; the title is in the text."""
+    """Reads every document with a text or a URL, in the order of lines or file names; the title is in the text."""
     if place.is_dir():
         files = sorted(path for path in place.rglob("*") if path.suffix.lower() in (*HTML, ".txt") and path.is_file())
         if not files:
@@ -45,7 +45,7 @@ def read_examples(place: Path) -> Iterator[Example]:
 
 
 def _file(path: Path) -> str:
-    """A text as it is; of a web page its title and main text."""
+    """Reads a text as it is; of a web page its title and main text."""
     body = _bytes(path)
     if path.suffix.lower() not in HTML:
         return body.decode("utf-8", errors="replace")

@@ -52,13 +52,13 @@ class Article:
         return bisect_right(self.changes, now, key=lambda change: change.at)
 
     def title_version(self, now: float) -> int:
-        """The version that introduced the current headline."""
+        """Returns the version that introduced the current headline."""
         return max(
             (turn for turn, c in enumerate(self.changes, 1) if c.shift is Shift.TITLE and c.at <= now), default=0
         )
 
     def changed(self, version: int) -> float:
-        """When it became this version."""
+        """Returns when it became this version."""
         return self.changes[version - 1].at if version else self.published
 
     def path_at(self, now: float) -> str:

@@ -73,7 +73,7 @@ class Files:
         return "\n".join([*lines, f"Sitemap: {self.base}/sitemap.xml", f"Sitemap: {self.base}/sitemap-news.xml", ""])
 
     def _entries(self, sheet: Sheet, tick: float) -> Iterator[tuple[Article, str, str, str, float]]:
-        """Each article with its URL, headline, first sentence and time of last change."""
+        """Yields each article with its URL, headline, first sentence and time of last change."""
         for article in (article for _, articles in sheet.lists for article in articles):
             version = article.version(tick)
             text = self.site.text(article.number, version)

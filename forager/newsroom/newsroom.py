@@ -99,15 +99,15 @@ class Truth:
         self._articles = dict(zip(urls, plan.articles, strict=True)) | moved
 
     def published_between(self, since: float, until: float) -> tuple[Published, ...]:
-        """The stories published in [since, until), in order."""
+        """Returns the stories published in [since, until), in order."""
         return self.stories[bisect_left(self._times, since) : bisect_left(self._times, until)]
 
     def article(self, url: Url) -> Article | None:
-        """The article at this URL at any time, before or after a move."""
+        """Returns the article at this URL at any time, before or after a move."""
         return self._articles.get(url)
 
     def published(self, url: Url) -> float | None:
-        """When the article at this URL is first published; None if there never is one."""
+        """Returns when the article at this URL is first published; None if there never is one."""
         article = self.article(url)
         return None if article is None else article.published
 
@@ -161,7 +161,7 @@ class Newsroom:
     def reply(
         self, base: str, target: str, now: float, validators: Validators = _NOTHING_KNOWN, agent: str = ""
     ) -> Reply:
-        """The reply of the paper at `base` to a GET of `target`, a path with its query; logs the request."""
+        """Returns the reply of the paper at `base` to a GET of `target`, a path with its query; logs the request."""
         host = self._hosts[base]
         key = (host.site.paper.name, target, f"{now:.3f}")
         wait = self.settings.latency * (0.5 + lot(self.settings.seed, "latency", *key))
@@ -174,7 +174,7 @@ class Newsroom:
     def _troubled(
         self, luck: float, host: _Host, target: str, now: float, validators: Validators
     ) -> tuple[Answer | None, float]:
-        """The answer, or server trouble depending on `luck`, a random number; and its delay in seconds."""
+        """Returns the answer, or server trouble depending on `luck`, a random number; and its delay in seconds."""
         settings = self.settings
         if luck < (bound := settings.resets):
             return None, 0.0

@@ -25,7 +25,7 @@ _SLOGANS = (
 
 
 def lot(seed: int, *key: object) -> float:
-    """A number in [0, 1) that depends only on the seed and the key."""
+    """Returns a number in [0, 1) that depends only on the seed and the key."""
     return int.from_bytes(_digest(seed, key)) / 2**64
 
 
@@ -68,7 +68,7 @@ _DOORS = (
 
 
 def footer_links(traps: bool) -> _Links:
-    """A link that robots.txt forbids and, with traps, the links into them."""
+    """Returns a link that robots.txt forbids and, with traps, the links into them."""
     forbidden = (("/internal/login", "Staff"),)
     return forbidden + _DOORS if traps else forbidden
 

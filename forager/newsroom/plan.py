@@ -95,7 +95,7 @@ def _targets(
     strays: float,
     rng: np.random.Generator,
 ) -> list[int]:
-    """Up to `wanted` different targets in three times as many draws; fewer while there are few articles."""
+    """Returns up to `wanted` different targets in three times as many draws; fewer while there are few articles."""
     chosen: list[int] = []
     near: Sequence[int] = ()
     for kind, place in rng.random((3 * wanted, 2)).tolist():
@@ -110,7 +110,7 @@ def _targets(
 
 
 def rewire(origins: IntArray, targets: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """The twin that is scale-free but no small world (foragers paper, section 6).
+    """Returns the twin that is scale-free but no small world (foragers paper, section 6).
 
     It permutes the list of origins and the list of targets independently and pairs them again: every in- and out-degree
     stays the same, communities do not. Links from a page to itself and double links may occur.

@@ -74,17 +74,17 @@ class Text:
 
 
 def theme_of(section: str) -> Theme:
-    """The vocabulary of a section; an unknown name gets one of the known themes."""
+    """Returns the vocabulary of a section; an unknown name gets one of the known themes."""
     return THEMES.get(section) or list(THEMES.values())[zlib.crc32(section.encode()) % len(THEMES)]
 
 
 def slug(text: str) -> str:
-    """The text in the form used in URLs."""
+    """Returns the text in the form used in URLs."""
     return _NOT_IN_SLUGS.sub("-", text.lower()).strip("-")
 
 
 def topics_of(seed: int, section: str, count: int, first: int) -> list[NewsTopic]:
-    """The topics of a section name, numbered from `first`."""
+    """Returns the topics of a section name, numbered from `first`."""
     rng, theme = stream(seed, f"topics of {section}"), theme_of(section)
     names: list[str] = []
     while len(names) < count:
@@ -164,7 +164,7 @@ class NewsWriter:
         self.seed, self.topics = seed, topics
 
     def headline(self, article: Article, title_version: int = 0) -> str:
-        """The headline that change number `title_version` introduced; 0 is the first."""
+        """Returns the headline that change number `title_version` introduced; 0 is the first."""
         topic = self.topics[article.topic]
         if title_version:
             return _headline(topic, self._of(f"change {article.number} {title_version}"))
@@ -175,7 +175,7 @@ class NewsWriter:
         return [f"{_pick(FIRST_NAMES, rng.random())} {_pick(LAST_NAMES, rng.random())}" for _ in range(6)]
 
     def text(self, article: Article, version: int) -> Text:
-        """The text after the first `version` changes."""
+        """Returns the text after the first `version` changes."""
         text = self._first(article)
         for turn, change in enumerate(article.changes[:version], start=1):
             u = self._of(f"change {article.number} {turn}")
@@ -211,7 +211,7 @@ def _source(article: Article) -> int:
 def _edited(
     paragraphs: tuple[tuple[str, ...], ...], topic: NewsTopic, u: Iterator[float]
 ) -> tuple[tuple[str, ...], ...]:
-    """The paragraphs with one sentence rewritten."""
+    """Returns the paragraphs with one sentence rewritten."""
     where = int(next(u) * len(paragraphs))
     sentences = list(paragraphs[where])
     sentences[int(next(u) * len(sentences))] = _sentence(topic, u)

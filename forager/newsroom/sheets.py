@@ -31,7 +31,7 @@ class BoundedCache(Generic[T]):
         self._values: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of this key; calls `make` if it is missing."""
+        """Returns the value of this key; calls `make` if it is missing."""
         if key in self._values:
             self._values.move_to_end(key)
         else:
@@ -173,7 +173,7 @@ class SheetPrinter:
         return "<ul>" + "".join(self._item(sheet, article, now) for article in articles) + "</ul>"
 
     def _item(self, sheet: Sheet, article: Article, now: float) -> str:
-        """A link to an article; every third is absolute. On article pages it keeps the first headline."""
+        """Returns a link to an article; every third is absolute. On article pages it keeps the first headline."""
         version = 0 if sheet.kind is SheetKind.ARTICLE else article.title_version(now)
         path = self.site.href(sheet, article, now)
         base = self.base if article.number % 3 == 0 else ""
@@ -184,7 +184,7 @@ class SheetPrinter:
         return f"<li><article><h2>{link}</h2><p>{excerpt}</p></article></li>"
 
     def _article(self, sheet: Sheet, now: float) -> tuple[str, str, str]:
-        """The headline, markup for the head, and the main part."""
+        """Returns the headline, markup for the head, and the main part."""
         assert sheet.article is not None
         site, article = self.site, sheet.article
         version = article.version(now)
@@ -213,7 +213,7 @@ class SheetPrinter:
         return text.headline, in_head, f'{body}<p class="more">More: {places}</p>\n<div class="related">{related}</div>'
 
     def _make_most_read(self, hour: int) -> bytes:
-        """Some articles of the last days, redrawn each hour; the links carry tracking parameters."""
+        """Returns some articles of the last days, redrawn each hour; the links carry tracking parameters."""
         recent = self.site.everything.latest(hour * 3600.0, 60).articles
         drawn = sorted(recent, key=lambda article: lot(self.seed, "read", hour, article.number))[:MOST_READ]
         query = "?utm_source=mostread&amp;utm_medium=box"

@@ -42,7 +42,7 @@ class Shelf:
         self._times = [article.published for article in articles]
 
     def latest(self, now: float, count: int, skip: int = 0, *, texts: bool = False) -> Listing:
-        """The newest `count` articles visible now, after the first `skip`.
+        """Returns the newest `count` articles visible now, after the first `skip`.
 
         A new headline or address changes the list; with `texts`, so does any change of a listed article.
         """
@@ -65,7 +65,7 @@ class Shelf:
         return Listing(tuple(shown), _key(shown, now, texts), modified, more)
 
     def recent(self, now: float, span: float) -> Listing:
-        """All visible articles published during the last `span` seconds; changes of their texts count."""
+        """Returns all visible articles published during the last `span` seconds; changes of their texts count."""
         shown: list[Article] = []
         modified = self.opened
         for article in self._before(now):
@@ -89,7 +89,7 @@ class Shelf:
 
 
 def _touched(article: Article, now: float, texts: bool) -> float:
-    """When the list entry of an article last changed; its publication if never."""
+    """Returns when the list entry of an article last changed; its publication if never."""
     last = max(
         (c.at for c in article.changes if c.at <= now and (texts or c.shift is Shift.TITLE)), default=article.published
     )
@@ -117,7 +117,7 @@ BLOG_FEED = 10
 
 
 def comments_of(article: Article) -> tuple[float, ...]:
-    """When readers wrote below an article of a blog: below two of three nobody did."""
+    """Returns when readers wrote below an article of a blog: below two of three nobody did."""
     return tuple(article.published + hour * 3600.0 for hour in range(1, 1 + article.number % 3 * (article.number % 2)))
 
 
@@ -181,7 +181,7 @@ class Site:
         return f"<Site {self.paper.name}, {len(self.articles)} articles, {len(self._lists)} list pages>"
 
     def sheet(self, target: str, now: float) -> Sheet:
-        """What `target`, a path with its query, shows at this time."""
+        """Returns what `target`, a path with its query, shows at this time."""
         path, _, query = target.partition("?")
         if path == "/":
             return self._home(now)
@@ -210,7 +210,7 @@ class Site:
         return Sheet(SheetKind.NOTHING, path)
 
     def href(self, sheet: Sheet, article: Article, now: float) -> str:
-        """The path under which a sheet links to an article: texts keep old links, lists follow moves."""
+        """Returns the path under which a sheet links to an article: texts keep old links, lists follow moves."""
         return article.path if sheet.kind is SheetKind.ARTICLE else article.path_at(now)
 
     def hubs(self) -> list[str]:
@@ -218,7 +218,7 @@ class Site:
         return ["/", *self._lists]
 
     def places(self, article: Article) -> tuple[tuple[str, str], ...]:
-        """The section, topic and author page of an article, with their names."""
+        """Returns the section, topic and author page of an article, with their names."""
         section, topic = self.paper.sections[article.section].name, self.plan.topics[article.topic]
         return (
             (f"/{section}/", section.capitalize()),
@@ -273,7 +273,7 @@ class Site:
         )
 
     def _comments(self, path: str, now: float) -> Sheet:
-        """The feed of what readers wrote below an article: mostly nothing."""
+        """Returns the feed of what readers wrote below an article: mostly nothing."""
         article = self._at.get(path.removesuffix(COMMENTS))
         if article is None or article.published > now or not article.visible(now):
             return Sheet(SheetKind.NOTHING, path)
@@ -338,12 +338,12 @@ class Site:
 
 
 def written_paths(now: float, every: float) -> float:
-    """Last time when a file that is rewritten every `every` seconds was written."""
+    """Returns the last time at which a file that is rewritten every `every` seconds was written."""
     return floor(now / every) * every
 
 
 def entered(happened: float, every: float) -> float:
-    """When such a file first showed what happened at this time."""
+    """Returns when such a file first showed what happened at this time."""
     return ceil(happened / every) * every
 
 

@@ -25,7 +25,6 @@ import zstandard
 
 from forager.clock import VirtualLoop
 from forager.errors import StoreError
-from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
 from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.rows import STORIES, URLS, VISITS, DiskRow, Packer, RowTable, as_read, versions_table, written
@@ -40,7 +39,7 @@ from forager.store.rundir import (
     damaged,
     prepare,
 )
-from forager.store.snapshot import SHARE, is_behind, load, taken
+from forager.store.snapshot import SHARE, VISITED, is_behind, load, state_row, taken
 from forager.terms import UrlId
 
 T = TypeVar("T")
@@ -116,7 +115,7 @@ class Batch:
 
     def finish(self, ledger: Ledger) -> None:
         """Takes the state of the ledger, which fits, because every decision so far has its rows in this batch."""
-        self.states = [ledger.columns.state(id) for id in self.learned]
+        self.states = [state_row(ledger.columns, id) for id in self.learned]
         if self.visits:
             self.tallies.update((f"outcome {name}", count) for name, count in ledger.outcomes.items())
             self.tallies.update((f"trouble {name}", count) for name, count in ledger.troubles.items())
@@ -357,7 +356,7 @@ class Disk:
                     await self._full.wait()
 
     def _end(self, writer: Task[None]) -> None:
-        """If the writer failed, fails all waiting callers and all later calls."""
+        """Fails all waiting callers and all later calls, if the writer failed."""
         if not writer.cancelled() and writer.exception() is None:
             return
         if self._error is None:
@@ -369,7 +368,7 @@ class Disk:
                 waiter.set_exception(self._failure())
 
     def _failure(self) -> BaseException:
-        """A new copy of the error for each caller."""
+        """Makes a new copy of the error for each caller."""
         if isinstance(self._error, sqlite3.Error):
             return StoreError(
                 f"{self._directory}: cannot write ({self._error}); mend that and start again, nothing committed is lost"
@@ -404,7 +403,7 @@ class Disk:
 
 
 async def _open(connect: Callable[[], sqlite3.Connection], directory: Path) -> tuple[Connection, Ledger]:
-    """A connection, and the ledger read through it, all in the thread of the connection."""
+    """Opens a connection and reads the ledger through it, all in the thread of the connection."""
     ledgers: list[Ledger] = []
 
     def connected() -> sqlite3.Connection:

@@ -3,87 +3,101 @@
 It is synchronous and never touches the disk: all decisions of a store are made here, at once, before anything waits.
 """
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
-from forager.arrays import FloatArray, Int32Array, IntArray, PrintArray
-from forager.store.columns import Columns, Texts, moment, unpack_validators
+from forager.arrays import FloatArray, IntArray
+from forager.store.known_urls import Addresses, Texts
 from forager.store.protocol import AcceptedStory, Counts, Found, Known, Lease, VersionId, Visit
 from forager.store.turns import Turns
-from forager.terms import Url, UrlId
+from forager.terms import Channel, Kind, Url, UrlId, Validators
+
+CHANNELS = tuple(Channel)
+KINDS = tuple(Kind)
+CHANNEL_CODES = {channel: code for code, channel in enumerate(CHANNELS)}
+KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+NEVER = math.nan
+PART = b"\0"
+"""Separates the validators of two URLs; no header can contain it."""
+_UNSEEN = KIND_CODES[Kind.OTHER]
 
 
-@dataclass(frozen=True, slots=True)
-class Hashes:
-    """Sorted hashes of the first URLs, and the numbers of those URLs."""
+class Columns:
+    """What is known of each URL, as columns of plain numbers: about 100 bytes per URL instead of an object of a thousand.
 
-    values: PrintArray = field(default_factory=lambda: np.empty(0, np.uint64))
-    numbers: Int32Array = field(default_factory=lambda: np.empty(0, np.int32))
-
-    def joined(self, urls: Sequence[str]) -> "Hashes":
-        """These hashes with those of further URLs, whose numbers follow."""
-        count = len(self.values)
-        values = np.concatenate([self.values, _hashes(urls)])
-        numbers = np.concatenate([self.numbers, np.arange(count, count + len(urls), dtype=np.int32)])
-        order = np.argsort(values, kind="stable")
-        return Hashes(values[order], numbers[order])
-
-
-class Addresses:
-    """Every URL at its number, dense from 0.
-
-    The URLs with which a crawl was opened are one block of text and are found by their sorted hashes, so opening a
-    million URLs creates no objects. URLs that were looked up once, or came later, are in a dictionary.
+    A missing time (no visit, no due time) is NaN; a missing number (no source, no version) is -1.
     """
 
-    def __init__(self, texts: Texts | None = None, hashes: Hashes | None = None) -> None:
-        """The URLs known from the start, with a hash for each."""
-        self.texts, self.hashes = texts or Texts(), hashes or Hashes()
-        self._numbers: dict[Url, UrlId] = {}
+    def __init__(self) -> None:
+        self.found, self.published = array("d"), array("d")
+        self.channel, self.kind = array("b"), array("b")
+        self.source, self.depth = array("i"), array("i")
+        self.visits, self.changes = array("i"), array("i")
+        self.last_visit, self.last_change, self.due = array("d"), array("d"), array("d")
+        self.seen = array("q")
+        """Number of the last visit, counted over all URLs from 1; 0 if there was none."""
+        self.version = array("i")
+        self.byte_print, self.text_print = array("Q"), array("Q")
+        self.validators = Texts(part=PART)
+        """Date and entity tag in one text, separated by a line end, which no header can contain; empty if there are none."""
 
-    def __repr__(self) -> str:
-        return f"<Addresses {len(self)}, {len(self._numbers)} at hand>"
+    def extend(self, found: Collection[Found]) -> None:
+        """Adds the next URLs, never visited."""
+        self.found.extend([one.at for one in found])
+        self.published.extend([_moment(one.published) for one in found])
+        self.channel.extend([CHANNEL_CODES[one.channel] for one in found])
+        self.source.extend([-1 if one.source is None else one.source for one in found])
+        self.depth.extend([one.depth for one in found])
+        self.due.extend([_moment(one.due) for one in found])
+        self.extend_unvisited(len(found))
 
-    def __len__(self) -> int:
-        return len(self.texts)
+    def extend_unvisited(self, count: int) -> None:
+        """Adds default values of the columns `VISITED` for `count` URLs."""
+        self.kind.extend(array("b", [_UNSEEN]) * count)
+        for column in (self.visits, self.changes, self.seen, self.byte_print, self.text_print):
+            column.frombytes(bytes(count * column.itemsize))
+        for moments in (self.last_visit, self.last_change):
+            moments.extend(array("d", [NEVER]) * count)
+        self.version.extend(array("i", [-1]) * count)
+        self.validators.extend([""] * count)
 
-    def __getitem__(self, id: UrlId) -> Url:
-        return Url(self.texts[id])
+    def visited(self, visit: Visit, number: int, version: VersionId | None) -> None:
+        """Learns from the visit with this number, which made this version."""
+        id = visit.id
+        self.visits[id] += 1
+        self.seen[id] = number
+        self.last_visit[id] = visit.at
+        if visit.changed:
+            self.changes[id] += 1
+            self.last_change[id] = visit.at
+        self.due[id] = _moment(visit.due)
+        self.validators[id] = _packed(visit.validators)
+        if visit.version is not None and version is not None:
+            self.kind[id] = KIND_CODES[visit.version.kind]
+            self.version[id] = version
+            self.byte_print[id] = visit.version.byte_print
+            self.text_print[id] = visit.version.text_print
 
-    def append(self, url: Url) -> UrlId:
-        """Adds a URL; returns its number."""
-        id = self._numbers[url] = UrlId(len(self.texts))
-        self.texts.append(url)
-        return id
 
-    def extend(self, urls: Sequence[Url]) -> None:
-        self._numbers.update(zip(urls, map(UrlId, range(len(self), len(self) + len(urls))), strict=True))
-        self.texts.extend(urls)
+def _time(number: float) -> float | None:
+    """Returns a time of a column; None if it is missing."""
+    return None if math.isnan(number) else number
 
-    def find(self, url: Url) -> UrlId | None:
-        return self.find_all([url])[0]
 
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        found = list(map(self._numbers.get, urls))
-        if len(self.hashes.values) and None in found:
-            self._recall([url for url, id in zip(urls, found, strict=True) if id is None])
-            return list(map(self._numbers.get, urls))
-        return found
+def _moment(time: float | None) -> float:
+    return NEVER if time is None else time
 
-    def _recall(self, urls: Sequence[Url]) -> None:
-        """Puts those of these URLs that were known from the start into the dictionary."""
-        hashes = _hashes(urls)
-        begins, ends = (np.searchsorted(self.hashes.values, hashes, side) for side in ("left", "right"))
-        for place in np.flatnonzero(begins < ends).tolist():
-            for id in self.hashes.numbers[begins[place] : ends[place]].tolist():
-                if self.texts[id] == urls[place]:
-                    self._numbers[urls[place]] = UrlId(id)
+
+def _packed(validators: Validators) -> str:
+    if not validators.etag and not validators.last_modified:
+        return ""
+    return f"{validators.last_modified}\n{validators.etag}"
 
 
 class Ledger:
@@ -104,31 +118,44 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
-    def find(self, url: Url) -> UrlId | None:
-        return self.urls.find(url)
-
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        return self.urls.find_all(urls)
-
-    def url(self, id: UrlId) -> Url:
-        return self.urls[self._checked(id)]
-
     def known(self, id: UrlId) -> Known:
-        return self.columns.known(id, self.url(id))
+        id, columns = self._checked(id), self.columns
+        times = (columns.published, columns.last_visit, columns.last_change, columns.due)
+        published, last_visit, last_change, due = [_time(column[id]) for column in times]
+        last_modified, _, etag = columns.validators[id].partition("\n")
+        return Known(
+            id=id,
+            url=self.urls.url(id),
+            found=columns.found[id],
+            channel=CHANNELS[columns.channel[id]],
+            source=None if columns.source[id] < 0 else UrlId(columns.source[id]),
+            depth=columns.depth[id],
+            published=published,
+            kind=KINDS[columns.kind[id]],
+            visits=columns.visits[id],
+            changes=columns.changes[id],
+            last_visit=last_visit,
+            last_change=last_change,
+            due=due,
+            version=None if columns.version[id] < 0 else VersionId(columns.version[id]),
+            byte_print=columns.byte_print[id],
+            text_print=columns.text_print[id],
+            validators=Validators(etag, last_modified),
+        )
 
     def urls_of(self, host: str) -> list[Url]:
-        """The known URLs of a host, which is written as in the URL."""
-        return [self.urls[id] for id in self.turns.of(host)]
+        """Returns the known URLs of a host, which is written as in the URL."""
+        return [self.urls.url(id) for id in self.turns.of(host)]
 
     def hosts(self, begin: int = 0) -> IntArray:
-        """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
+        """Returns the host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
     def host_name(self, number: int) -> str:
         return self.turns.names[number]
 
     def last_visits(self) -> FloatArray:
-        """By number, when each URL was last visited; NaN if never."""
+        """Returns by number when each URL was last visited; NaN if never."""
         return np.array(self.columns.last_visit)
 
     def counts(self) -> Counts:
@@ -146,7 +173,7 @@ class Ledger:
         )
 
     def next_due(self, now: float) -> float | None:
-        """The earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
+        """Returns the earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
 
         A lease counts as pending again only once its time is over.
         """
@@ -154,14 +181,19 @@ class Ledger:
         return self.turns.next(now)
 
     def put(self, found: Sequence[Found]) -> tuple[list[UrlId], list[tuple[UrlId, Found]]]:
-        """The numbers of all, and those that are new."""
+        """Adds unknown URLs; returns the numbers of all, and those that are new."""
         known = self.urls.find_all([one.url for one in found])
-        new: dict[Url, tuple[UrlId, Found]] = {}
+        new: dict[Url, Found] = {}
         for one, id in zip(found, known, strict=True):
-            if id is None and one.url not in new:
-                new[one.url] = self._enter(one), one
-        ids = [new[one.url][0] if id is None else id for one, id in zip(found, known, strict=True)]
-        return ids, list(new.values())
+            if id is None:
+                new.setdefault(one.url, one)
+        numbers = dict(zip(new, self.urls.extend(new), strict=True))
+        entered = list(zip(numbers.values(), new.values(), strict=True))
+        self.columns.extend(new.values())
+        for number, one in entered:
+            self.turns.enter(host_of(one.url))
+            self._plan(number)
+        return [numbers[one.url] if id is None else id for one, id in zip(found, known, strict=True)], entered
 
     def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
         self._expire(now)
@@ -169,30 +201,26 @@ class Ledger:
         chosen = in_turn if only is None else (id for id in only if self._checked(id) not in self.leases)
         return [self._lend(id, now + seconds) for id in islice(chosen, max(0, count))]
 
-    def ack(self, visit: Visit) -> VersionId | None:
-        id = self._checked(visit.id)
+    def ack(self, visit: Visit) -> tuple[VersionId | None, VersionId | None]:
+        """Ends a lease with its visit; returns the new version, and the one before it if their texts look the same."""
+        id, columns = self._checked(visit.id), self.columns
         if self.leases.pop(id, None) is not None:
             self.turns.give_back(id)
-        version = None
+        version = same_text = None
         if visit.version is not None:
             version = VersionId(self.versions)
             self.versions += 1
             self.unsettled[version] = None
+            if columns.version[id] >= 0 and columns.text_print[id] == visit.version.text_print:
+                same_text = VersionId(columns.version[id])
         self.visits += 1
         self.outcomes[visit.outcome.value] += 1
         if visit.trouble:
             self.troubles[visit.trouble.value] += 1
-        self.columns.visited(visit, self.visits, version)
+        columns.visited(visit, self.visits, version)
         self.turns.visited(id, self.visits)
         self._plan(id)
-        return version
-
-    def with_same_text(self, visit: Visit) -> VersionId | None:
-        """The newest version of the visited URL, if its text has the same fingerprint as the text seen now."""
-        id, columns = self._checked(visit.id), self.columns
-        if visit.version is None or columns.version[id] < 0 or columns.text_print[id] != visit.version.text_print:
-            return None
-        return VersionId(columns.version[id])
+        return version, same_text
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Ends leases; ignores those that are over or belong to another visitor now."""
@@ -215,15 +243,8 @@ class Ledger:
             raise IndexError(f"no URL has the number {id}")
         return id
 
-    def _enter(self, found: Found) -> UrlId:
-        id = self.urls.append(found.url)
-        self.columns.append(found)
-        self.turns.enter(host_of(found.url))
-        self._plan(id)
-        return id
-
     def _plan(self, id: UrlId) -> None:
-        due = moment(self.columns.due[id])
+        due = _time(self.columns.due[id])
         if due is None:
             self.turns.withdraw(id)
         else:
@@ -236,8 +257,8 @@ class Ledger:
         if len(self._ends) > 2 * len(self.leases) + 32:
             self._ends = [(end, leased) for leased, end in self.leases.items()]
             heapify(self._ends)
-        columns = self.columns
-        return Lease(id, self.urls[id], unpack_validators(columns.validators[id]), columns.depth[id], until)
+        last_modified, _, etag = self.columns.validators[id].partition("\n")
+        return Lease(id, self.urls.url(id), Validators(etag, last_modified), self.columns.depth[id], until)
 
     def _return(self, id: UrlId) -> None:
         del self.leases[id]
@@ -252,9 +273,5 @@ class Ledger:
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL, with port if any."""
+    """Returns the host of a canonical URL, with port if any."""
     return url.split("/", 3)[2] if url.count("/", 0, 10) >= 2 else url
-
-
-def _hashes(urls: Sequence[str]) -> PrintArray:
-    return np.array([xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) for url in urls], dtype=np.uint64)

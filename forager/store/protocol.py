@@ -219,7 +219,7 @@ class Archive(Protocol):
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
 
     async def links_shown(self, id: UrlId) -> list[tuple[UrlId, ...]]:
-        """The links of every version of a URL."""
+        """Returns the links of every version of a URL."""
 
     def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         """Visits up to the one with the number `end`."""

@@ -29,7 +29,7 @@ _TWO_64 = 1 << 64
 
 
 def signed(number: int) -> int:
-    """An unsigned 64-bit number as SQLite stores it."""
+    """Converts an unsigned 64-bit number to what SQLite stores."""
     return number if number < _TWO_64 >> 1 else number - _TWO_64
 
 
@@ -38,7 +38,7 @@ def unsigned(number: int) -> int:
 
 
 def written(text: str) -> str | bytes:
-    """Text for a column of type ANY."""
+    """Converts a text to a cell of a column of type ANY."""
     if text.isascii():
         return text
     try:
@@ -134,7 +134,7 @@ class RowTable(Generic[T]):
         return (*before, *[get(struct) for get in self._gets])
 
     def read(self, row: Sequence[Any]) -> T:
-        """The struct of a row that `select` returned."""
+        """Returns the struct of a row that `select` returned."""
         cells = iter(row[self._before :])
         values = {}
         for part in self._parts:
@@ -160,7 +160,7 @@ def _part(field: str, hint: Any, column: str | tuple[str, ...], cell: tuple[Writ
 
 
 def _kind(hint: Any) -> tuple[Any, bool]:
-    """The type of a field, and whether it may also be None."""
+    """Returns the type of a field, and whether it may also be None."""
     if get_origin(hint) not in (Union, UnionType):
         return hint, False
     return next(one for one in get_args(hint) if one is not NoneType), True
@@ -195,7 +195,7 @@ def _present(cell: Any) -> Any:
 
 
 def _cell(kind: Any) -> tuple[Write, Read]:
-    """How a value of this type is written and read."""
+    """Returns how a value of this type is written and read."""
     plain = getattr(kind, "__supertype__", kind)
     if kind is Print:
         return signed, unsigned

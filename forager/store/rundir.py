@@ -97,7 +97,7 @@ def prepare(directory: Path) -> Lock:
 
 
 def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) -> sqlite3.Connection:
-    """The only connection that writes, after every check; creates crawl.db if there is none."""
+    """Opens the only connection that writes, after every check; creates crawl.db if there is none."""
     path = directory / DATABASE
     if path.is_symlink():
         raise StoreError(f"{path}: is a link; name the directory that it leads to")
@@ -119,7 +119,7 @@ def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = 
 
 
 def connect_reader(directory: Path) -> sqlite3.Connection:
-    """A read-only connection, beside a running crawl or without one."""
+    """Opens a read-only connection, beside a running crawl or without one."""
     path = directory / DATABASE
     if not path.is_file():
         raise StoreError(f"{directory}: no {DATABASE} here; name the directory of a crawl")
@@ -188,7 +188,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def damaged(path: Path, reason: object) -> StoreError:
-    """The error for an unusable file, with what to do; a full disk damages nothing."""
+    """Makes the error for an unusable file, with what to do; a full disk damages nothing."""
     line = " ".join(str(reason).split())
     if getattr(reason, "sqlite_errorname", "") in _NO_ROOM:
         return StoreError(f"{path}: cannot be written ({line}); make room or choose another directory")

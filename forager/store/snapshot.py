@@ -8,9 +8,10 @@ whenever it has grown by a certain share.
 """
 
 import gc
+import math
 import sqlite3
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import SEEK_END
@@ -20,12 +21,32 @@ from typing import Any
 import msgspec
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
-from forager.store.columns import FOUND, PART, VISITED, Columns, Texts
-from forager.store.ledger import Addresses, Hashes, Ledger, host_of
+from forager.store.known_urls import Addresses, Hashes, Texts
+from forager.store.ledger import CHANNEL_CODES, KIND_CODES, KINDS, PART, Columns, Ledger, host_of
 from forager.store.protocol import VersionId
-from forager.store.rows import as_read
+from forager.store.rows import DiskRow, as_read, signed, written
 from forager.store.rundir import DATABASE, damaged
+from forager.terms import UrlId
+
+FOUND = ("found", "channel", "source", "depth", "published", "due")
+"""Columns known when a URL is found, as in the table `urls`."""
+VISITED = (
+    "kind",
+    "visits",
+    "changes",
+    "last_visit",
+    "last_change",
+    "due",
+    "seen",
+    "version",
+    "byte_print",
+    "text_print",
+    "validators",
+)
+"""Columns that visits change, as in the table `states`."""
+_CODES: dict[str, dict[Any, int]] = {"channel": CHANNEL_CODES, "kind": KIND_CODES}
 
 FILE = "crawl.columns"
 MUCH = 20_000
@@ -93,7 +114,7 @@ class Snapshot:
                 fresh.unlink(missing_ok=True)
 
     def _packed(self) -> dict[str, bytes] | None:
-        """Every part; None if a text contains the separator."""
+        """Returns every part; None if a text contains the separator."""
         packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
         hashes = self.hashes.joined(self.urls.late)
         arrays = {**self.arrays, "hashes": hashes.values.tobytes(), "numbers": hashes.numbers.tobytes()}
@@ -107,7 +128,7 @@ class Snapshot:
 
 
 def taken(ledger: Ledger) -> Snapshot:
-    """The ledger as it is now, to be written by any thread."""
+    """Copies the ledger as it is now, to be written by any thread."""
     last_visit = ledger.columns.last_visit[int(np.argmax(ledger.columns.seen))] if ledger.visits else None
     names, hosts = ledger.turns.hosts
     arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {"hosts": hosts.tobytes()}
@@ -125,7 +146,7 @@ def is_behind(directory: Path, ledger: Ledger, share: float = 0.0) -> bool:
 
 
 def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
-    """The ledger of the file, not yet planned; an empty one if no file fits this database."""
+    """Restores the ledger of the file, not yet planned; an empty one if no file fits this database."""
     head, ledger = _head(directory), Ledger()
     if head is None or not head.known:
         return ledger
@@ -155,7 +176,7 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
 
 
 def _head(directory: Path) -> _FileHead | None:
-    """The head of the file; None if there is no file, or none with a known format."""
+    """Returns the head of the file; None if there is no file, or none with a known format."""
     try:
         with (directory / FILE).open("rb") as file:
             if file.readline(100) != _MAGIC:
@@ -176,13 +197,13 @@ def _parts(directory: Path, head: _FileHead) -> dict[str, bytes]:
 
 
 def _last(connection: sqlite3.Connection, known: int, visits: int) -> tuple[str | None, float | None]:
-    """The URL and the time of the visit with these numbers, from the database."""
+    """Returns the URL and the time of the visit with these numbers, from the database."""
     url, at = connection.execute(_LAST, (known - 1, visits)).fetchone()
     return url, at
 
 
 def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
-    """The ledger as of the last commit; nothing is leased."""
+    """Loads the ledger as of the last commit; nothing is leased."""
     try:
         connection.execute("BEGIN")  # one consistent state for all queries
         try:
@@ -211,7 +232,7 @@ def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
     for numbers, urls, *found in _blocks(connection, _URLS, len(ledger.urls)):
         add_urls(ledger, numbers, urls, found)
     for numbers, *visited in _blocks(connection, _STATES, ledger.visits):
-        ledger.columns.add_states(numbers, visited)
+        _add_states(ledger.columns, numbers, visited)
     ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
     for (version,) in connection.execute("SELECT version FROM unsettled ORDER BY version"):
         ledger.unsettled[VersionId(version)] = None
@@ -233,11 +254,54 @@ def add_urls(ledger: Ledger, numbers: tuple[int, ...], urls: tuple[Any, ...], fo
         urls = tuple(map(as_read, urls))
     ledger.urls.extend(urls)
     ledger.turns.enter_all(list(map(host_of, urls)))
-    ledger.columns.add_found(found)
+    for name, values in zip(FOUND, found, strict=True):
+        column = getattr(ledger.columns, name)
+        column.frombytes(_numbers(name, column, values).astype(column.typecode).tobytes())
+    ledger.columns.extend_unvisited(len(urls))
+
+
+def _add_states(columns: Columns, ids: tuple[int, ...], cells: Sequence[tuple[Any, ...]]) -> None:
+    """Sets the columns `VISITED` of these URLs, in rising order."""
+    if ids[0] < 0 or ids[-1] >= len(columns.found):
+        raise ValueError("a visited URL is missing")
+    places = np.array(ids)
+    for name, values in zip(VISITED, cells, strict=True):
+        column = getattr(columns, name)
+        if column is columns.validators:
+            for id, packed in zip(ids, values, strict=True):
+                column[id] = as_read(packed) if packed else ""
+        else:
+            np.frombuffer(column, dtype=column.typecode)[places] = _numbers(name, column, values)
+
+
+def state_row(columns: Columns, id: UrlId) -> DiskRow:
+    """Returns the row of a visited URL in `states`: its number, then its cells of `VISITED`."""
+    return (id, *[_cell(name, getattr(columns, name)[id]) for name in VISITED])
+
+
+def _cell(name: str, value: Any) -> Any:
+    """Returns a value of a column as in `states`."""
+    if name == "kind":
+        return KINDS[value].value
+    if name == "validators":
+        return written(value) if value else None
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    return signed(value)
+
+
+def _numbers(name: str, column: "array[Any]", cells: tuple[Any, ...]) -> NDArray[Any]:
+    """Cells of crawl.db as numbers of a column."""
+    if name in _CODES:
+        return np.array([_CODES[name][cell] for cell in cells])
+    if column.typecode == "d":
+        return np.array(cells, dtype=np.float64)  # None becomes NaN
+    numbers = np.array(cells, dtype=np.int64)
+    return numbers.view(np.uint64) if column.typecode == "Q" else numbers
 
 
 def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """The result in blocks, each transposed from rows to columns."""
+    """Yields the result in blocks, each transposed from rows to columns."""
     cursor = connection.execute(question, (after,))
     while rows := cursor.fetchmany(_BLOCK):
         yield zip(*rows, strict=True)

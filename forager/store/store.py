@@ -28,8 +28,8 @@ class Store:
 
     def __init__(self, ledger: Ledger | None = None, archive: Archive | None = None) -> None:
         self._ledger, self._archive = ledger or Ledger(), archive or MemoryArchive()
-        known = self._ledger  # answers from memory and never waits
-        self.find, self.find_all, self.url, self.known = known.find, known.find_all, known.url, known.known
+        known, urls = self._ledger, self._ledger.urls  # they answer from memory and never wait
+        self.find, self.find_all, self.url, self.known = urls.find, urls.find_all, urls.url, known.known
         self.urls_of, self.hosts, self.host_name = known.urls_of, known.hosts, known.host_name
         self.last_visits, self.counts, self.next_due = known.last_visits, known.counts, known.next_due
 
@@ -55,7 +55,7 @@ class Store:
     # Changes: return when committed.
 
     def enter(self, found: Sequence[Found]) -> list[UrlId]:
-        """Like `put`, without waiting: committed together with, or before, the next change."""
+        """Does the same as `put`, without waiting: committed together with, or before, the next change."""
         self._archive.check()
         ids, new = self._ledger.put(found)
         if new:
@@ -73,7 +73,7 @@ class Store:
     async def lease(
         self, count: int, now: float, *, seconds: float = 600.0, only: Sequence[UrlId] | None = None
     ) -> list[Lease]:
-        """Up to `count` pending URLs that are due, earliest due first, hosts taking turns.
+        """Leases up to `count` pending URLs that are due, earliest due first, hosts taking turns.
 
         A host with fewer leases goes before one with more, then the one whose last visit is longest ago. With `only`,
         exactly those among them that are not leased, in this order, due, done or not.
@@ -92,10 +92,9 @@ class Store:
         return number
 
     def record(self, visit: Visit) -> VersionId | None:
-        """Like `ack`, without waiting: committed soon, together with, or before, the next change."""
+        """Does the same as `ack`, without waiting: committed soon, together with, or before, the next change."""
         self._archive.check()
-        same_text = self._ledger.with_same_text(visit)
-        number = self._ledger.ack(visit)
+        number, same_text = self._ledger.ack(visit)
         self._archive.add_visit(self._ledger.visits, visit, number, same_text)
         return number
 
@@ -132,7 +131,7 @@ class Store:
     # Reading back.
 
     async def recall(self, name: str) -> bytes | None:
-        """The state that a part stored under its name."""
+        """Returns the state that a part stored under its name."""
         return await self._archive.state(name)
 
     async def noted_hosts(self) -> dict[str, bytes]:
@@ -143,16 +142,16 @@ class Store:
         return list(self._ledger.unsettled)
 
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
-        """A version with its URL and the time it was fetched."""
+        """Returns a version with its URL and the time it was fetched."""
         return await self._archive.version(version)
 
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
-        """The versions of a URL with their times, oldest first."""
+        """Returns the versions of a URL with their times, oldest first."""
         end = self._ledger.versions
         return [one for one in await self._archive.versions(id) if one[0] < end]
 
     async def links_shown(self, id: UrlId) -> IntArray:
-        """Every link that a kept version of a URL showed, rising."""
+        """Returns every link that a kept version of a URL showed, rising."""
         shown = await self._archive.links_shown(id)
         return np.unique(np.concatenate([np.empty(0, np.int64), *(np.asarray(one, np.int64) for one in shown)]))
 

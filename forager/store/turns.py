@@ -127,12 +127,12 @@ class Turns:
         self._touched.add(host)
 
     def choose(self, now: float) -> UrlId | None:
-        """The URL to lease next, if any is due; the caller lends it."""
+        """Chooses the URL to lease next, if any is due; the caller lends it."""
         self._advance(now)
         return self._ready[0][3] if self._ready else None
 
     def next(self, now: float) -> float | None:
-        """The earliest time, not before `now`, at which a URL can be chosen; None if none is pending."""
+        """Returns the earliest time, not before `now`, at which a URL can be chosen; None if none is pending."""
         self._advance(now)
         if self._ready:
             return now

@@ -42,7 +42,11 @@ def version_rows(count: int, **columns: NDArray[Any]) -> RowArray:
 
 def in_order(rows: RowArray) -> RowArray:
     """The versions sorted by page, then by time; equal ones keep their order."""
-    ordered: RowArray = rows[np.lexsort((rows["time"], rows["owner"]))]
+    owner, time = rows["owner"], rows["time"]
+    later = owner[1:] > owner[:-1]
+    if (later | ((owner[1:] == owner[:-1]) & (time[1:] >= time[:-1]))).all():
+        return rows
+    ordered: RowArray = rows[np.lexsort((time, owner))]
     return ordered
 
 
@@ -153,8 +157,8 @@ class TapeBuilder:
         """Numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, possibly repeated."""
         pages = max(len(self._ids), 1)
         pair = distinct(rows * pages + targets)
-        row, links = pair // pages, pair % pages
-        start = np.searchsorted(row, np.arange(count + 1))
+        start, links = np.searchsorted(pair, np.arange(count + 1) * pages), (pair % pages).astype(np.int32)
+        del pair  # it is large
         prints = _set_prints(links, start)
         sets, first, which = np.unique(prints, return_index=True, return_inverse=True)
         known = self._sets
@@ -163,7 +167,7 @@ class TapeBuilder:
         fresh = first[numbers >= before]  # `numbers` rises over the new ones, in the order of their first occurrence
         lengths = np.diff(start)[fresh]
         self._lengths.append(lengths)
-        self._links.append(links[spans(start[fresh], lengths)].astype(np.int32))
+        self._links.append(links[spans(start[fresh], lengths)])
         return np.asarray(numbers[which], np.int32)
 
     def finish(
@@ -180,8 +184,9 @@ class TapeBuilder:
         is no new version; a digest of 0 means "as before".
         """
         self._drain()
-        rows = in_order(np.concatenate(self._chunks))
-        self._chunks = [rows]
+        chunks, self._chunks = self._chunks, []
+        rows = in_order(np.concatenate(chunks))
+        chunks.clear()
         begin = (float(rows["time"].min()) if len(rows) else 0.0) if start is None else start
         last = float(rows["time"].max(initial=begin)) if end is None else end
         if merge_repeats:
@@ -194,6 +199,7 @@ class TapeBuilder:
         kinds = np.full(pages, KINDS.index(Kind.OTHER), np.uint8)
         kinds[list(self._kinds)] = list(self._kinds.values())
         column: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in VERSION_ROW.names or ()}
+        del rows
         took, owner = column.pop("seconds"), column.pop("owner")
         return Tape(
             **column,
@@ -235,11 +241,15 @@ class TapeBuilder:
         self._row_links, self._row_ends = array("q"), array("q")
 
 
-def _set_prints(links: IntArray, start: IntArray) -> PrintArray:
+def _set_prints(links: Int32Array, start: IntArray) -> PrintArray:
     """A 64-bit hash of each set: the sum of its mixed members (splitmix64); 0 for the empty set."""
-    mixed = (links.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = links.astype(np.uint64)
+    mixed += np.uint64(1)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
     mixed ^= mixed >> np.uint64(31)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    sums = np.zeros(len(mixed) + 1, np.uint64)
+    np.cumsum(mixed, out=sums[1:])
     return np.asarray(sums[start[1:]] - sums[start[:-1]])

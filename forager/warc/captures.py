@@ -36,7 +36,7 @@ def decoded(headers: HeaderFields, payload: bytes, limit: int) -> bytes:
 
 
 def dechunked(payload: bytes) -> bytes:
-    """The payload without chunk sizes; unchanged if it has none; the available part if it is cut off."""
+    """Removes chunk sizes from a payload, if it has any; of one that is cut off it keeps the available part."""
     parts: list[bytes] = []
     at = 0
     while (size := _CHUNK.match(payload, at)) is not None:
@@ -98,7 +98,7 @@ class Capture:
 def captures(
     paths: Iterable[Path], passed: Callable[[WarcRecord], None] = lambda record: None
 ) -> Iterator[Capture | Broken]:
-    """Every exchange in some WARC files, in order, and every unusable record.
+    """Yields every exchange in some WARC files, in order, and every unusable record.
 
     `passed` is told of sound records that hold no answer.
     """
@@ -117,7 +117,7 @@ def captures(
 
 
 def capture_of(record: WarcRecord, request: Request | None = None) -> Capture | Broken | None:
-    """The exchange that a record answers; None for records of other kinds."""
+    """Returns the exchange that a record answers; None for records of other kinds."""
     if not record.url.lower().startswith(("http://", "https://")):
         return None
     request = request or Request(Url(record.url))
@@ -163,7 +163,7 @@ def _ours(record: WarcRecord, request: Request) -> Capture:
 
 
 def _seconds(said: str | float) -> float:
-    """A duration, or a time since the epoch, that a calendar has."""
+    """Reads a duration, or a time since the epoch, that a calendar has."""
     seconds = float(said)
     if not 0 <= seconds < _LAST:
         raise ValueError(f"{seconds} is no time")
@@ -204,13 +204,13 @@ def _refers_to(record: WarcRecord) -> tuple[Url, float] | None:
 
 
 def _resource(record: WarcRecord) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
-    """A file that was kept without its HTTP headers."""
+    """Reads a file that was kept without its HTTP headers."""
     kind = record.field("content-type")
     return 200, ((("content-type", kind),) if kind else ()), record.block
 
 
 def _conditional(request: Request, unchanged: Response) -> Request:
-    """The request behind a 304 of which only the answer was kept: it must have had these validators."""
+    """Completes the request behind a 304 of which only the answer was kept: it must have had these validators."""
     if request.validators != Validators():
         return request
     return replace(request, validators=validators_of(unchanged))

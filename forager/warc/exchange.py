@@ -55,11 +55,11 @@ class Payloads:
         return f"<Payloads {len(self._written)} bodies of {len(self._latest)} URLs>"
 
     def where(self, digest: str) -> Written | None:
-        """Where a body with this digest was written."""
+        """Returns where a body with this digest was written."""
         return self._written.get(digest)
 
     def latest(self, url: str) -> str:
-        """Digest of the last body of this URL; empty if unknown."""
+        """Returns the digest of the last body of this URL; empty if unknown."""
         return self._latest.get(url, "")
 
     def note(self, url: str, digest: str, date: str, *, version: bool) -> None:
@@ -126,7 +126,7 @@ class Composer:
         self._info = ""
 
     def warcinfo(self, about: Mapping[str, str], time: float) -> Made:
-        """The first record: who wrote this file, and with which settings."""
+        """Makes the first record: who wrote this file, and with which settings."""
         fields = [("WARC-Filename", self.filename)]
         self._info, record = self._record("warcinfo", time, fields, WARC_FIELDS, lines(about.items()))
         return Made(record)
@@ -203,7 +203,7 @@ class Composer:
 
 
 def _exactly(exchange: Exchange) -> Pairs:
-    """Our own fields, which are needed to return exactly the same response."""
+    """Returns our own fields, which are needed to return exactly the same response."""
     response = exchange.response
     fields = [
         ("Forager-Asked", repr(response.asked)),
@@ -221,7 +221,7 @@ def _exactly(exchange: Exchange) -> Pairs:
 
 
 def _truncated(request: Request, response: Response) -> str:
-    """Why the body is incomplete, in the terms of WARC; empty if it is complete."""
+    """Returns why the body is incomplete, in the terms of WARC; empty if it is complete."""
     if response.outcome is Outcome.FAILED and 200 <= response.status < 300:
         return _TRUNCATED.get(response.trouble, "")
     is_cut = request.body_limit is not None and len(response.body) >= request.body_limit > 0
@@ -229,7 +229,7 @@ def _truncated(request: Request, response: Response) -> str:
 
 
 def sha1(payload: bytes) -> str:
-    """Digest of a payload in the format of archives."""
+    """Computes the digest of a payload in the format of archives."""
     return _written(hashlib.sha1(payload, usedforsecurity=False).digest())
 
 

@@ -20,7 +20,7 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def surt(url: str) -> str:
-    """Key of a URL; anything else is its own key, in lower case and without blanks."""
+    """Makes the key of a URL; anything else is its own key, in lower case and without blanks."""
     try:
         parts = urlsplit(url.strip())
         host, _, port = parts.netloc.rpartition("@")[2].lower().partition(":")
@@ -84,7 +84,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def media_type(content_type: str) -> str:
-    """The media type in an index, of a Content-Type."""
+    """Returns the media type in an index, of a Content-Type."""
     return content_type.partition(";")[0].strip().lower().replace(" ", "") or "unk"
 
 
@@ -92,7 +92,7 @@ _decode = msgspec.json.Decoder(Line).decode
 
 
 def format_line(line: Line) -> str:
-    """An index line without line end; key and timestamp come first."""
+    """Makes an index line without line end; key and timestamp come first."""
     rest = msgspec.json.encode(msgspec.structs.replace(line, stamp=""))
     return f"{surt(line.url)} {line.stamp} {rest.decode()}"
 
@@ -115,7 +115,7 @@ def write_index(path: Path, index: Iterable[str]) -> None:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of an index, without their line ends."""
+    """Yields the lines of an index, without their line ends."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             yield line.rstrip("\n")

@@ -54,7 +54,7 @@ class WarcRecord:
     """End offset in the file; -1 if it ends inside a compressed member."""
 
     def field(self, name: str) -> str:
-        """First field of this lower-case name, or the empty string."""
+        """Returns the first field of this lower-case name, or the empty string."""
         return next((value for key, value in self.fields if key == name), "")
 
     @property
@@ -75,13 +75,13 @@ class Broken:
 
 
 def records(path: Path, limit: int = LIMIT) -> Iterator[WarcRecord | Broken]:
-    """Every record of a file, in order, and everything in between that is not a record."""
+    """Yields every record of a file, in order, and everything in between that is not a record."""
     with _opened(path) as file:
         yield from _Walk(file, path, 0, limit).walk()
 
 
 def record_at(place: RecordPlace) -> WarcRecord | Broken:
-    """The record at a place that `records` returned."""
+    """Reads the record at a place that `records` returned."""
     with _opened(place.path) as file:
         return next(_Walk(file, place.path, place.offset, LIMIT).walk(place.skip), Broken(place, "no record here"))
 
@@ -107,7 +107,7 @@ class _Walk:
         self._is_arc = False
 
     def walk(self, skip: int = 0) -> Iterator[WarcRecord | Broken]:
-        """The records; skips `skip` bytes of the first member."""
+        """Yields the records; skips `skip` bytes of the first member."""
         while self._bytes.begin():
             self._buffer, self._at, self._before = b"", 0, 0
             self._torn, self._is_told, self._is_hopeless = "", False, False
@@ -146,7 +146,7 @@ class _Walk:
         return WarcRecord(kind, fields, block, place, self._end())
 
     def _arc_line(self) -> re.Match[bytes] | None:
-        """The line that begins a record of an ARC file, if one stands here."""
+        """Finds the line that begins a record of an ARC file, if one stands here."""
         while self._buffer.find(b"\n", self._at) < 0 and len(self._buffer) - self._at < _HEAD_LIMIT and self._more():
             pass
         return _ARC_LINE.match(self._buffer, self._at, self._at + _HEAD_LIMIT)
@@ -163,7 +163,7 @@ class _Walk:
         return WarcRecord(kind, fields, block, place, self._end())
 
     def _block(self, place: RecordPlace, length: int) -> bytes | Broken:
-        """What a record holds, so many bytes by its own word."""
+        """Reads what a record holds, so many bytes by its own word."""
         if not self._bytes.is_packed and self._place().offset + length > self._size:
             return Broken(place, f"declares {length} bytes, more than the file holds")
         if length > self._limit:
@@ -191,7 +191,7 @@ class _Walk:
         return self._torn
 
     def _head(self) -> bytes | None:
-        """The version line and the fields, without the empty line after them; None if there is no such line."""
+        """Returns the version line and the fields, without the empty line after them; None if there is no such line."""
         while True:
             for ending in (b"\r\n\r\n", b"\n\n"):
                 end = self._buffer.find(ending, self._at, self._at + _HEAD_LIMIT)
@@ -203,7 +203,7 @@ class _Walk:
                 return None
 
     def _take(self, length: int) -> bytes:
-        """The next `length` bytes, fewer at the end of the member."""
+        """Takes the next `length` bytes, fewer at the end of the member."""
         taken = [self._buffer[self._at : self._at + length]]
         self._at += len(taken[0])
         missing = length - len(taken[0])
@@ -243,7 +243,7 @@ class _Walk:
         self._at = found + 1
 
     def _next_start(self) -> int:
-        """Where in the buffer a line ends behind which a record begins; -1 if nowhere."""
+        """Finds where in the buffer a line ends behind which a record begins; -1 if nowhere."""
         if not self._is_arc:
             return self._buffer.find(b"\n" + _START, self._at)
         line = _ARC_LINE.search(self._buffer, self._at)

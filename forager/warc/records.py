@@ -28,7 +28,7 @@ _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?
 
 
 def lines(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Header lines with line ends; a line break in a value becomes a space."""
+    """Makes header lines with line ends; a line break in a value becomes a space."""
     pairs = list(fields)
     text = "".join([f"{name}: {value}\r\n" for name, value in pairs])
     if text.count("\n") > len(pairs) or text.count("\r") > len(pairs):
@@ -55,18 +55,18 @@ def parsed(block: bytes) -> HeaderFields:
 
 
 def safe_url(url: str) -> str:
-    """A URL for a header line: blanks and control characters become percent codes."""
+    """Makes a URL fit for a header line: blanks and control characters become percent codes."""
     return _CONTROLS.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
 @lru_cache(maxsize=16)
 def warc_date(time: float) -> str:
-    """UTC with microseconds, as WARC 1.1 allows; cached, because all records of an exchange need the same one."""
+    """Writes UTC with microseconds, as WARC 1.1 allows; cached: all records of an exchange need the same one."""
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def stamp(time: float) -> str:
-    """The 14 digits of indexes and file names."""
+    """Writes the 14 digits of indexes and file names."""
     return warc_date(time)[:19].translate(_NO_MARKS)
 
 
@@ -99,7 +99,7 @@ def request_block(request: Request, user_agent: str) -> bytes:
 
 
 def payload(response: Response) -> bytes:
-    """The body as it is kept."""
+    """Returns the body as it is kept."""
     return response.coded or response.body
 
 
@@ -116,7 +116,7 @@ def response_head(response: Response) -> bytes:
 
 
 def split_response(block: bytes) -> tuple[int, HeaderFields, bytes] | None:
-    """Status, headers as written, and body of a response block; None if it is not HTTP."""
+    """Splits a response block into status, headers as written, and body; None if it is not HTTP."""
     status = _STATUS_LINE.match(block)
     if status is None:
         return None
@@ -125,7 +125,7 @@ def split_response(block: bytes) -> tuple[int, HeaderFields, bytes] | None:
 
 
 def received(block: bytes, headers: HeaderFields) -> HeaderFields:
-    """The received headers from which one of our own blocks was made."""
+    """Restores the received headers from which one of our own blocks was made."""
     last = _split(block)[0].rstrip(b"\r\n").rpartition(b"\n")[2]
     if not last.startswith(_OURS):
         return headers
@@ -137,7 +137,7 @@ def _shown(name: str) -> str:
 
 
 def validators_asked(block: bytes) -> Validators:
-    """The validators of a request block."""
+    """Reads the validators of a request block."""
     if not _REQUEST_LINE.match(block):
         return Validators()
     asked = dict(parsed(_split(block)[0].partition(b"\n")[2]))
@@ -145,7 +145,7 @@ def validators_asked(block: bytes) -> Validators:
 
 
 def _split(block: bytes) -> tuple[bytes, bytes]:
-    """Head and body; some tools end lines with a bare line feed."""
+    """Splits head and body; some tools end lines with a bare line feed."""
     crlf = block.find(b"\r\n\r\n")
     lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else len(block))
     if crlf >= 0 > lf:

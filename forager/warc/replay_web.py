@@ -77,12 +77,12 @@ class WarcWeb:
         return _key(url) in self._captures
 
     def recorded_from(self, url: Url) -> float:
-        """When a URL was first captured; inf if never."""
+        """Returns when a URL was first captured; inf if never."""
         known = self._captures.get(_key(url))
         return known[0].asked - _TOLERANCE if known else math.inf
 
     def times(self, url: Url) -> int:
-        """How many captures there are of a URL."""
+        """Counts the captures of a URL."""
         return len(self._captures.get(_key(url), ()))
 
     def read(self, url: Url, most: int) -> list[Capture]:
@@ -106,7 +106,7 @@ class WarcWeb:
         return replace(_cut(answer.response, request.body_limit), url=request.url, asked=now)
 
     def _answer(self, request: Request, known: Sequence[_Known], seen: int) -> Capture | None:
-        """The answer of the last of the `seen` captures to this request; None if there is none."""
+        """Answers a request by the last of the `seen` captures; None if there is none."""
         if not seen:
             return None
         last = known[seen - 1]
@@ -126,7 +126,7 @@ class WarcWeb:
         return None if confirmed is None else replace(confirmed, took=capture.took)
 
     def _confirmed(self, validators: Validators, earlier: Sequence[_Known]) -> Capture | None:
-        """The capture with the body that a 304 confirmed; if none fits, the last one before it."""
+        """Finds the capture with the body that a 304 confirmed; if none fits, the last one before it."""
         bodies = (self._read(known) for known in reversed(earlier) if known.outcome is Outcome.FETCHED)
         nearest = None
         for capture in filter(None, bodies):
@@ -136,7 +136,7 @@ class WarcWeb:
         return nearest
 
     def _read(self, known: _Known) -> Capture | None:
-        """A capture with its body; None if the body was never recorded."""
+        """Reads a capture with its body; None if the body was never recorded."""
         record = record_at(known.place)
         capture = None if isinstance(record, Broken) else capture_of(record, known.request)
         if not isinstance(capture, Capture) or not capture.repeats:
@@ -149,7 +149,7 @@ class WarcWeb:
         return replace(capture, response=_filled(capture.response, found.response))
 
     def _referred(self, refers_to: tuple[Url, float] | None) -> RecordPlace | None:
-        """The capture that a revisit names by URL and time."""
+        """Finds the capture that a revisit names by URL and time."""
         if refers_to is None:
             return None
         url, time = refers_to
@@ -178,7 +178,7 @@ class WarcWeb:
 
 
 def _key(url: Url) -> Url:
-    """Canonical form of a URL, because other tools record URLs as found."""
+    """Returns the canonical form of a URL, because other tools record URLs as found."""
     return canonical(url) or url
 
 
@@ -200,7 +200,7 @@ def _not_modified(response: Response) -> Response:
 
 
 def _filled(response: Response, original: Response) -> Response:
-    """A response with the body of the capture that it repeats, and its headers if it has none."""
+    """Adds the body of the capture that a response repeats, and its headers if it has none."""
     if response.headers:
         return replace(response, body=original.body)
     return replace(original, url=response.url, asked=response.asked, seconds=response.seconds)

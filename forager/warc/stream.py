@@ -34,7 +34,7 @@ class _Gzip:
         self._stream = isal_zlib.decompressobj(wbits=31)
 
     def inflate(self, packed: memoryview) -> tuple[bytes, int]:
-        """Some bytes, and how many of `packed` were not used. Raises TornError."""
+        """Returns some bytes, and how many of `packed` were not used. Raises TornError."""
         try:
             out = self._stream.decompress(packed, 4 * PIECE)
         except isal_zlib.error as error:  # type: ignore[misc]
@@ -88,7 +88,7 @@ class Members:
         return True
 
     def piece(self) -> bytes:
-        """The next bytes of the member, empty at its end. Raises TornError."""
+        """Returns the next bytes of the member, empty at its end. Raises TornError."""
         stream = self._stream
         if stream is None:
             return b""
@@ -175,7 +175,7 @@ class PlainMembers:
 
 
 def unpacked(file: BinaryIO, start: int = 0) -> Members | PlainMembers:
-    """The reader for the format in the first bytes of a file; `start` is a place that such a reader returned."""
+    """Opens the reader for the format in the first bytes of a file; `start` is a place that such a reader returned."""
     file.seek(0)
     head = file.read(4)
     if head.startswith(_GZIP[:2]):
@@ -187,7 +187,7 @@ def unpacked(file: BinaryIO, start: int = 0) -> Members | PlainMembers:
 
 
 def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, int]:
-    """The dictionary in the first frame of a .warc.zst, which may itself be compressed, and where the frame ends."""
+    """Reads the dictionary in the first frame of a .warc.zst, perhaps compressed, and where that frame ends."""
     file.seek(4)
     length = int.from_bytes(file.read(4), "little")
     return _loaded(file.read(min(length, _DICTIONARY_LIMIT))), 8 + length

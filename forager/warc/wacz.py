@@ -90,7 +90,7 @@ class _Packing:
 
 
 def _page_lines(indexes: Iterable[Path]) -> Iterator[bytes]:
-    """Every HTML page in some indexes, once, with its first capture."""
+    """Yields every HTML page in some indexes, once, with its first capture."""
     yield msgspec.json.encode(_HEADER) + b"\n"
     seen = set[str]()
     for line in (line for index in indexes for line in map(read_line, lines_of(index)) if line is not None):
@@ -115,7 +115,7 @@ def unpack_wacz(source: Path, target: Path, limit: int = UNPACK_LIMIT) -> list[P
 
 
 def _checked(source: Path, wacz: zipfile.ZipFile, limit: int) -> list[zipfile.ZipInfo]:
-    """The members to unpack, after every check that needs no reading."""
+    """Returns the members to unpack, after every check that needs no reading."""
     entries = wacz.infolist()
     if len(entries) > _MOST_MEMBERS:
         raise InputError(f"{source}: {len(entries)} members, more than {_MOST_MEMBERS}; this is no recording")
@@ -174,7 +174,7 @@ def _extract(source: Path, wacz: zipfile.ZipFile, entry: zipfile.ZipInfo, target
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """What a file holds; zipfile itself never returns more than the declared size."""
+    """Yields what a file holds; zipfile itself never returns more than the declared size."""
     return iter(lambda: file.read(_BLOCK), b"")
 
 

@@ -82,7 +82,7 @@ def _mend(path: Path) -> Repaired:
 
 
 def _close_up(path: Path, whole: Sequence[tuple[int, int]]) -> None:
-    """Leave out everything between the whole records, which stand at these places."""
+    """Leaves out everything between the whole records, which stand at these places."""
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     with path.open("rb") as source, draft.open("xb") as file:
@@ -95,7 +95,7 @@ def _close_up(path: Path, whole: Sequence[tuple[int, int]]) -> None:
 
 
 def index_line(record: WarcRecord, filename: str) -> Line | None:
-    """Index entry of a record; None if it is not indexed."""
+    """Makes the index entry of a record; None if it is not indexed."""
     if record.kind not in ("response", "revisit") or record.end < 0:
         return None
     http, time = split_response(record.block), warc_moment(record.field("warc-date"))
@@ -223,7 +223,7 @@ class _OpenFile:
 
 
 def opened_name(path: Path) -> Path:
-    """Name of a file until it is closed."""
+    """Returns the name of a file until it is closed."""
     return path.with_name(path.name + OPEN)
 
 
@@ -232,5 +232,5 @@ def index_name(path: Path) -> Path:
 
 
 def warcs_in(directory: Path) -> list[Path]:
-    """The WARC files of a directory, sorted by name, including one that is still open."""
+    """Lists the WARC files of a directory, sorted by name, including one that is still open."""
     return sorted(path for path in directory.iterdir() if _WARC.fullmatch(path.name) and path.is_file())

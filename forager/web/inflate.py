@@ -214,7 +214,7 @@ class Inflater:
 
 @lru_cache(maxsize=100)
 def codings(content_encoding: str) -> tuple[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd], ...]:
-    """The codings in the order in which they were applied; ignores unknown names (`utf-8`, `none`)."""
+    """Returns the codings in the order in which they were applied; ignores unknown names (`utf-8`, `none`)."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     if unsupported := _UNSUPPORTED.intersection(names):
         raise InflateError(f"cannot undo content encoding {min(unsupported)}")

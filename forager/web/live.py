@@ -85,14 +85,14 @@ class Guard:
     def make_socket(
         self, addr_info: tuple[socket.AddressFamily | int, socket.SocketKind | int, int, str, tuple[object, ...]]
     ) -> socket.socket:
-        """A socket for one concrete address (aiohttp's `socket_factory`); raises AddressRefusedError."""
+        """Makes a socket for one concrete address (aiohttp's `socket_factory`); raises AddressRefusedError."""
         family, kind, proto, _, sockaddr = addr_info
         self.check(str(sockaddr[0]))
         return socket.socket(family=family, type=kind, proto=proto)
 
 
 def _embedded(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 address (mapped, 6to4, NAT64), or the address itself."""
+    """Returns the IPv4 address inside an IPv6 address (mapped, 6to4, NAT64), or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
@@ -115,7 +115,7 @@ class _TooManyHeadersError(aiohttp.ClientError):
 
 
 def _diagnosis(error: BaseException) -> tuple[Trouble, str]:
-    """The kind of trouble and a line for people."""
+    """Names the kind of trouble, with a line for people."""
     refused = next((cause for cause in _causes(error) if isinstance(cause, AddressRefusedError)), None)
     if refused is not None:
         return Trouble.ADDRESS, f"{refused.address} is not a public address; live.allow_addresses can allow it"

@@ -123,7 +123,7 @@ class Places:
 
     @asynccontextmanager
     async def hold(self, latency: float) -> AsyncIterator[None]:
-        """Holds a place for a request to a host with this latency (0: unknown); waits for a place if needed."""
+        """Holds a place, waits for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
         slow = latency > SLOW or (latency == 0 and self._new >= self._most_new)
         is_new = latency == 0 and not slow
         self._new += is_new
@@ -188,12 +188,12 @@ class Polite:
         return news is not None
 
     async def keep(self, name: str) -> None:
-        """Return when what is new about a host is kept."""
+        """Returns when what is new about a host is kept."""
         if self._note(name) and self.waits is not None:
             await self.waits.commit()
 
     def _turn(self, name: str) -> asyncio.Semaphore:
-        """The queue of a host; it exists as long as somebody waits in it."""
+        """Returns the queue of a host; it exists as long as somebody waits in it."""
         turn = self._turns.get(name)
         if turn is None:
             turn = self._turns[name] = asyncio.Semaphore(self.timetable.settings.concurrent_requests_per_host)

@@ -124,7 +124,7 @@ class RobotsRules:
         return rules
 
     def group(self, agent: str) -> Group:
-        """What applies to the agent; of no name if nothing does."""
+        """Joins the groups that apply to the agent; none have no name."""
         if agent not in self._speaking:
             ours = agent.strip().lower()
             scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
@@ -137,7 +137,7 @@ class RobotsRules:
         return self._speaking[agent]
 
     def deciding(self, url: str, agent: str) -> RobotsRule | None:
-        """The rule that decides about the URL; None if none matches (then it is allowed)."""
+        """Returns the rule that decides about the URL; None if none matches (then it is allowed)."""
         path = path_of(url)
         if path.partition("?")[0] == "/robots.txt":
             return None
@@ -154,7 +154,7 @@ class RobotsRules:
 
 
 def path_of(url: str) -> str:
-    """Path and query in normal form, which rules are matched against."""
+    """Returns path and query in normal form, which rules are matched against."""
     rest = url.partition("#")[0].partition("://")[2]
     at = re.search(r"[/?]", rest)
     path = _normal(rest[at.start() :] if at else "", "/%")
@@ -162,7 +162,7 @@ def path_of(url: str) -> str:
 
 
 def _directives(text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Line number, name in lower case, value, and the line as written, for every line with content."""
+    """Yields line number, name in lower case, value, and the line as written, for every line with content."""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].strip()
         name, colon, value = line.partition(":")
@@ -177,7 +177,7 @@ def _directives(text: str) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _agents(value: str) -> list[str]:
-    """The names of a User-agent line; an asterisk inside a name means nothing and may be left out."""
+    """Returns the names of a User-agent line; an asterisk inside a name means nothing and may be left out."""
     name = value.lower()
     names = [name] if name == "*" else [name, name.replace("*", "")]
     return [one for one in dict.fromkeys(names) if one]
@@ -193,7 +193,7 @@ def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[RobotsRu
 
 
 def _delay(value: str) -> float | None:
-    """Seconds; None if the value is invalid."""
+    """Reads seconds; None if the value is invalid."""
     try:
         seconds = float(value)
     except ValueError:
@@ -208,7 +208,7 @@ def _pattern(value: str) -> str:
 
 
 def _normal(text: str, kept: str) -> str:
-    """Normal form of a path: decodes escapes except those of `kept`, then encodes where needed."""
+    """Brings a path to its normal form: decodes escapes except those of `kept`, then encodes where needed."""
     raw = _ESCAPE.sub(
         lambda escape: escape[0].upper() if chr(int(escape[1], 16)) in kept else bytes([int(escape[1], 16)]),
         text.encode("utf-8", "replace"),
@@ -293,11 +293,11 @@ class Robots:
         return failed(request, verdict.trouble, verdict.rule + where, asked=self.clock.now())
 
     async def explain(self, url: Url) -> RobotsVerdict:
-        """The verdict on a URL; fetches robots.txt if it is not known."""
+        """Judges a URL; fetches robots.txt if it is not known."""
         return self._verdict(await self._file(url), url)
 
     def known_verdict(self, url: Url) -> RobotsVerdict | None:
-        """The verdict by the cached file, even if it is old; None if none was read yet."""
+        """Judges a URL by the cached file, even if it is old; None if none was read yet."""
         file = self._files.get(origin(url))
         return None if file is None else self._verdict(file, url)
 
@@ -333,7 +333,7 @@ class Robots:
     # Fetching the files.
 
     async def _file(self, url: Url) -> _File:
-        """The robots.txt for a URL. The first caller fetches it; if that caller is cancelled, the next one does."""
+        """Returns the robots.txt for a URL. The first caller fetches it; if that one is cancelled, the next does."""
         key = origin(url)
         known = self._fresh(key)
         if known is not None:

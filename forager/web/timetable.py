@@ -52,7 +52,7 @@ class Window:
         return sum(amount for _, _, amount in self.entries)
 
     def falls_below(self, level: float, now: float) -> float:
-        """When the total will be at most `level` if nothing more is added."""
+        """Returns when the total will be at most `level` if nothing more is added."""
         left = self.total(now)
         for _, last, amount in self.entries:
             if left <= level:
@@ -144,7 +144,7 @@ class Timetable:
     # Queries.
 
     def delay(self, host: str) -> float:
-        """Current number of seconds between two starts."""
+        """Returns the current number of seconds between two starts."""
         known = self._hosts.get(host)
         return self._delay(known) if known else self.settings.download_delay
 
@@ -154,7 +154,7 @@ class Timetable:
         return known.latency if known else 0.0
 
     def allowed_at(self, host: str, now: float) -> float:
-        """Earliest start of one more visit, by delays, blocks, bookings and budgets."""
+        """Returns the earliest start of one more visit, by delays, blocks, bookings and budgets."""
         known = self._hosts.get(host)
         if known is None:
             return now
@@ -169,7 +169,7 @@ class Timetable:
         return wait if wait > GRAIN else 0.0
 
     def waits(self, now: float) -> list[Refusal]:
-        """The hosts that are blocked, and until when."""
+        """Lists the hosts that are blocked, and until when."""
         return [
             Refusal(name, host.blocked, host.why)
             for name, host in self._hosts.items()
@@ -293,7 +293,7 @@ class Timetable:
         return max(self.settings.download_delay, host.crawl_delay, stretched)
 
     def _binding(self, host: _Host) -> tuple[float, ...]:
-        """What the next run must know, without the usual delay and without a block that is none."""
+        """Returns what the next run must know, without the usual delay and without a block that is none."""
         delay = self._delay(host)
         spent: tuple[float, ...] = ()
         if self.settings.requests_per_hour is not None or self.settings.bytes_per_day is not None:

@@ -64,7 +64,7 @@ def request_headers(request: Request, user_agent: str) -> dict[str, str]:
 
 
 def judged(request: Request, answer: Answer, *, asked: float, seconds: float) -> Response:
-    """The response for an answer, by the table above."""
+    """Makes the response for an answer, by the table above."""
     moved = answer.status in REDIRECTS and any(name == "location" for name, _ in answer.headers)
     conditional = bool(request.validators.etag or request.validators.last_modified)
     outcome, trouble = meaning(answer.status, moved=moved, conditional=conditional)
@@ -85,7 +85,7 @@ def judged(request: Request, answer: Answer, *, asked: float, seconds: float) ->
 
 
 def meaning(status: int, *, moved: bool = False, conditional: bool = False) -> tuple[Outcome, Trouble]:
-    """The outcome of a status; `moved`: there is a Location, `conditional`: we had sent validators."""
+    """Returns the outcome of a status; `moved`: there is a Location, `conditional`: we had sent validators."""
     if 200 <= status < 300:
         return Outcome.FETCHED, Trouble.NONE
     if status == 304 and conditional:
@@ -98,14 +98,14 @@ def meaning(status: int, *, moved: bool = False, conditional: bool = False) -> t
 
 
 def failed(request: Request, trouble: Trouble, error: str, *, asked: float, seconds: float = 0.0) -> Response:
-    """A response for a request without a usable answer; the trouble decides between REFUSED and FAILED."""
+    """Makes a response for a request without a usable answer; the trouble decides between REFUSED and FAILED."""
     ours = {Trouble.ROBOTS, Trouble.ADDRESS, Trouble.BUDGET, Trouble.URL}
     outcome = Outcome.REFUSED if trouble in ours else Outcome.FAILED
     return Response(request.url, outcome, asked, seconds, trouble=trouble, error=one_line(error))
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Text for an error line: without line breaks, of limited length."""
+    """Shortens a text for an error line: without line breaks, of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -121,7 +121,7 @@ def _name(raw: bytes) -> str:
 
 
 def header_text(raw: bytes) -> str:
-    """Text of a header: UTF-8, or else Latin-1."""
+    """Decodes the text of a header: UTF-8, or else Latin-1."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -150,7 +150,7 @@ def retry_after(response: Response, now: float) -> float | None:
 
 
 def http_date(value: str) -> float | None:
-    """An HTTP date as UTC seconds since the epoch."""
+    """Reads an HTTP date as UTC seconds since the epoch."""
     try:
         moment = parsedate_to_datetime(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -174,7 +174,7 @@ def product_token(user_agent: str) -> str:
 
 
 def origin(url: Url) -> str:
-    """Scheme, host and port: the scope of one robots.txt."""
+    """Returns scheme, host and port: the scope of one robots.txt."""
     match = _ORIGIN.match(url)
     return match[0] if match else url
 

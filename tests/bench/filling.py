@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.core.page_table import PageTable
-from forager.store.columns import FOUND
 from forager.store.disk import Batch, Disk
 from forager.store.protocol import Found, Visit
 from forager.store.rows import Packer, versions_table
-from forager.store.snapshot import add_urls
+from forager.store.snapshot import FOUND, add_urls
 from forager.store.store import Store
 from forager.terms import Channel, Outcome, Url, UrlId, Validators
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.store.columns import Texts
-from forager.store.ledger import Addresses, Hashes
+from forager.store.known_urls import Addresses, Hashes, Texts
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
 
@@ -25,8 +24,8 @@ def restored(urls: list[Url]) -> Addresses:
 
 def test_urls_out_of_the_block_and_later_ones_are_found() -> None:
     addresses = restored(OLD)
-    assert addresses.append(NEW) == 3
-    assert [addresses[number] for number in range(4)] == [*OLD, NEW]  # type: ignore[index]
+    assert addresses.extend([NEW]) == [3]
+    assert [addresses.url(UrlId(number)) for number in range(4)] == [*OLD, NEW]
     assert addresses.find_all([NEW, OLD[2], Url("https://a.example/"), OLD[0], OLD[1]]) == [3, 2, None, 0, 1]
     assert addresses.find(OLD[1]) == 1
     assert addresses.find(Url("https://a.example/unknown")) is None
