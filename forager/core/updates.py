@@ -160,6 +160,10 @@ def _become_list(mind: Mind, url: int) -> None:
     page.hub = True
     page.came, page.seen_hours = page.hits, page.hours
     append(mind.hubs, url)
+    if page.visits > 0:  # it may have revealed links as a single text
+        for known in mind.known[1 : 1 + mind.known[0]]:
+            one: PageRow = mind.table[known]
+            one.from_list |= one.revealer == url
 
 
 @inner
@@ -193,7 +197,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
             _fade(means, OLD, prior.backlog_keep)
             means[OLD, 1] += 1
         elif not page.fresh:
-            sort = sort_of(table, page)
+            sort = sort_of(page)
             for row in (sort, LISTS + sort - BACKLOG):
                 _fade(means, row, prior.backlog_keep)
                 means[row, 1] += 1
@@ -258,7 +262,7 @@ def note_arrived(mind: Mind, url: int) -> bool:
 @inner
 def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
     """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
-    table, means, max_age = mind.table, mind.means, mind.priors[0].max_age
+    table, means, max_age, source = mind.table, mind.means, mind.priors[0].max_age, mind.table[by]
     mind.outlook[STALE] = 1.0
     count = young = 0
     for link in links:
@@ -268,15 +272,14 @@ def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -
             if page.visits == 0 and page.failures == 0:
                 append(mind.known, link)
             page.met = when
-            page.revealer = by
+            page.revealer, page.from_list = by, source.hub
             page.fresh = not first
             count += 1
             young += not when - page.latest > max_age
         page.links_in += first or not met
-    source: PageRow = table[by]
     if first and source.hub and not source.fresh:
         worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
-        means[sort_of(table, source), 0] += min(REVEALED_MOST, young * worth)
+        means[sort_of(source), 0] += min(REVEALED_MOST, young * worth)
     return count
 
 
@@ -372,7 +375,7 @@ def _note_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
             if page.last - page.latest > prior.max_age:
                 means[OLD, 0] += 1
             else:
-                means[sort_of(table, page), 0] += 1
+                means[sort_of(page), 0] += 1
                 table[page.place].docs += 1
             table[source.place].brought += source.hub
             return False
