@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.kernel import compiled
+from forager.kernel import compiled, inner
 from forager.recrawl.poisson import INTERPOLATED, INTERVAL, SIZE, Interval, Trail
 from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.rhythm import Rhythm
@@ -57,7 +57,7 @@ class Log(NamedTuple):
     latest: IntArray
 
 
-@compiled
+@inner
 def see(held: IntArray, page: int, version: int) -> bool:
     """A page shows a version, or none if that is -1; whether it has changed since the visits before: versions rise."""
     before = held[page]
@@ -65,7 +65,7 @@ def see(held: IntArray, page: int, version: int) -> bool:
     return bool(version > before >= 0)
 
 
-@compiled
+@inner
 def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
     """Enter the interval between the visit before and one now into the trail, in which there must be room."""
     times = kept.times
@@ -82,7 +82,7 @@ def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
     kept.dirty[page] = True
 
 
-@compiled
+@inner
 def enter(kept: Tables, page: int, now: float, changed: bool, documents: int) -> None:
     """Enter a visit of a page; its first visit detects no change."""
     counts, times, sums, rule = kept.counts, kept.times, kept.sums, kept.rule
@@ -116,7 +116,7 @@ def enter_all(kept: Tables, pages: IntArray, when: FloatArray, changed: BoolArra
         enter(kept, pages[i], when[i], changed[i], brought)
 
 
-@compiled
+@inner
 def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
     """Remember a visit; there must be room. A log without rows remembers nothing."""
     if len(log.rows) == 0:
@@ -131,7 +131,7 @@ def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
     log.tally[ADDED] += 1
 
 
-@compiled
+@inner
 def log_credit(log: Log, page: int) -> None:
     """The last visit of a page turned out to have revealed a new document."""
     if len(log.rows) == 0:
