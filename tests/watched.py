@@ -8,10 +8,12 @@ from forager.core.parameters import ExpectationSettings
 from forager.terms import ForagerId, UrlId
 
 
-def watched(pages: int, seed: int, documents: float = 0.0, breadth: float = 0.5) -> PageTable:
+def watched(
+    pages: int, seed: int, documents: float = 0.0, breadth: float = 0.5, text_breadth: float = 0.12
+) -> PageTable:
     """Visits of pages with ten random links each, every tenth a list; this share of them brings a document."""
     rng = np.random.default_rng(seed)
-    visits = PageTable(ExpectationSettings(breadth=breadth))
+    visits = PageTable(ExpectationSettings(breadth=breadth, text_breadth=text_breadth))
     for count in range(pages):
         url = UrlId(int(rng.integers(0, pages)))
         visits.going(url, 60.0 * count)

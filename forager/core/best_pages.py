@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray, RowArray
+from forager.arrays import FloatArray, IntArray
 from forager.core.expectation import (
     SCALE,
     TEXT_HITS,
@@ -37,6 +37,7 @@ from forager.core.page_row import (
     PASSED,
     PER_LONGEST,
     PER_WAIT,
+    TEXT,
     Mind,
     PageRow,
     Priors,
@@ -53,6 +54,10 @@ SLACK = 1.0015
 """An estimate at a glance is wrong by less than this factor: by at most 0.06 % because λ is taken to be linear, by 0.04
 % because its power is, and by 0.01 % for e^(−x).
 """
+
+
+BLOCK = 64
+"""Number of pages whose rows stay in the processor's cache."""
 
 
 class Glance(Protocol):
@@ -143,8 +148,29 @@ def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
     return order * order * saved * (ROUNDED / USUAL_WAIT), rate * short * prior.max_age * (HOUR * ROUNDED)
 
 
+@inlined
+def text_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
+    """No less than the square of the ordering value of a visited text, and no less than its worth.
+
+    The value is at most news · (mean / λ)^breadth, and λ^(1 − breadth) · mean^breadth is at most the arithmetic mean.
+    """
+    out, prior = mind.outlook, mind.priors[0]
+    rate = rate_of(page, out[TEXT_HITS], out[TEXT_HOURS])
+    news = mean_news(page, ROUNDED, out, prior, now)
+    order = news * (rate + prior.text_breadth * (out[TEXT] - rate)) + TINY
+    return order * order, news * rate + TINY
+
+
+@inlined
+def bounds_of(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
+    """No less than the square of the ordering value of a visited page, and no less than its worth."""
+    return list_bounds(mind, page, now) if page.hub else text_bounds(mind, page, now)
+
+
 ROUNDED = 1.000001
-"""Factor that raises an upper bound, because it is rounded differently from what it bounds."""
+"""What an upper bound is raised by, since it is rounded otherwise than what it bounds."""
+TINY = 1e-9
+"""Added to bounds of 1 − e^(−x), which is rounded to 1e-16 however small x is."""
 
 
 @inlined
@@ -167,21 +193,20 @@ def _is_backlog(page: PageRow) -> bool:
 
 @compiled
 def _worked_out(
-    table: RowArray,
-    prior: Priors,
-    urls: IntArray,
-    keys: FloatArray,
-    outlook: FloatArray,
-    now: float,
-    leaning: FloatArray,
-    plain: bool,
+    mind: Mind, urls: IntArray, keys: FloatArray, now: float, leaning: FloatArray, plain: bool
 ) -> FloatArray:
     """The exact promise of pages. `keys` are the estimates, which are already exact for lists and for undated backlog.
 
     Many of the best texts have the same history, and so the same estimate. The last page for each ending of an estimate
     is remembered, so that its result can be used again.
     """
-    exact, values, bits = keys.copy(), np.empty(len(urls)), keys.view(np.int64)
+    table, prior, exact, values, bits = (
+        mind.table,
+        mind.priors[0],
+        keys.copy(),
+        np.empty(len(urls)),
+        keys.view(np.int64),
+    )
     remembered = np.full(64, -1)
     for i in range(len(urls)):
         page: PageRow = table[urls[i]]
@@ -191,7 +216,7 @@ def _worked_out(
         if last >= 0 and _alike(page, table[urls[last]], prior, now):
             values[i] = values[last]
         else:
-            rank, worth, _ = promise_of(table, urls[i], outlook, prior, now)
+            rank, worth, _ = promise_of(table, urls[i], mind.outlook, prior, now)
             values[i] = worth if plain else rank
             remembered[bits[i] & 63] = i
         exact[i] = values[i] * (leaning[i] if len(leaning) else 1.0)
@@ -229,8 +254,8 @@ def pick(
     """The most promising page: its index, its worth, whether it is a fresh link; and the largest worth of any page, or
     one that is no less than `enough`.
 
-    `leaning` holds a factor for each page, or is empty; `luck` breaks ties. A list is computed only if its upper bound
-    can win. The list that may win comes first, which rules out most others.
+    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Visited pages that are surely not
+    among the first are not worked out, and the one that may be first of all comes first, so that most of them are not.
     """
     look_ahead(mind)
     table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
@@ -239,8 +264,8 @@ def pick(
     for i in range(len(urls)):
         page: PageRow = table[urls[i]]
         square, worth = np.inf, np.inf
-        if page.hub and page.visits > 0:
-            square, worth = list_bounds(mind, page, now)
+        if page.visits > 0:
+            square, worth = bounds_of(mind, page, now)
             if len(leaning):
                 square *= leaning[i] * leaning[i]
             if square > highest:
@@ -295,15 +320,7 @@ def _nth_largest(values: FloatArray, n: int) -> float:
 
 @compiled
 def _select(
-    table: RowArray,
-    prior: Priors,
-    urls: IntArray,
-    keys: FloatArray,
-    outlook: FloatArray,
-    now: float,
-    leaning: FloatArray,
-    plain: bool,
-    size: int,
+    mind: Mind, urls: IntArray, keys: FloatArray, now: float, leaning: FloatArray, plain: bool, size: int
 ) -> IntArray:
     """Indices of the `size` most promising pages, in order; the first among equals.
 
@@ -319,7 +336,7 @@ def _select(
     some = some[:count]
     between = some[keys[some] <= high]
     factors = leaning[between] if len(leaning) else leaning
-    exact = _worked_out(table, prior, urls[between], keys[between], outlook, now, factors, plain)
+    exact = _worked_out(mind, urls[between], keys[between], now, factors, plain)
     wanted = size - len(some) + len(between)
     least = np.partition(exact, len(exact) - wanted)[len(exact) - wanted]
     ties = wanted - (exact > least).sum()
@@ -337,17 +354,23 @@ def _select(
     return out
 
 
+@inner
+def _glance_at(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, keys: FloatArray) -> None:
+    """Sets `keys` to the ordering values of pages, or their worth alone, at a glance."""
+    look_ahead(mind)
+    for i in range(len(urls)):
+        rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)
+        keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
+
+
 @compiled
 def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
     """Indices of the `size` most promising pages, in order; the first among equals."""
     if len(urls) <= size:
         return np.arange(len(urls))
-    look_ahead(mind)
     keys = np.empty(len(urls))
-    for i in range(len(urls)):
-        rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)
-        keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
-    return _select(mind.table, mind.priors[0], urls, keys, mind.outlook, now, leaning, plain, size)
+    _glance_at(mind, urls, now, leaning, plain, keys)
+    return _select(mind, urls, keys, now, leaning, plain, size)
 
 
 @compiled
@@ -358,6 +381,21 @@ def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, 
     """
     chosen: IntArray = urls[_best_of(mind, urls, now, leaning, plain, size)]
     return chosen
+
+
+@compiled
+def now_and_later(
+    mind: Mind, urls: IntArray, now: float, later: float, leaning: FloatArray, size: int
+) -> tuple[IntArray, IntArray]:
+    """`most_promising` at two times, of more than `size` pages; their rows are read from memory only once."""
+    keys, later_keys = np.empty(len(urls)), np.empty(len(urls))
+    for begin in range(0, len(urls), BLOCK):
+        end = begin + BLOCK
+        part, factors = urls[begin:end], leaning[begin:end]
+        _glance_at(mind, part, now, factors, False, keys[begin:end])
+        _glance_at(mind, part, later, factors, False, later_keys[begin:end])
+    soon = urls[_select(mind, urls, keys, now, leaning, False, size)]
+    return soon, urls[_select(mind, urls, later_keys, later, leaning, False, size)]
 
 
 @inlined

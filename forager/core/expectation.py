@@ -246,14 +246,11 @@ def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, l
 
 
 @inlined
-def sort_of(table: RowArray, page: PageRow) -> int:
-    """The row of means for this sort of backlog."""
-    degree, pages = 0, page.links_in
-    while pages > 1 and degree < DEGREES - 1:
-        pages >>= 1
-        degree += 1
-    from_hub = page.revealer >= 0 and table[page.revealer].hub
-    return BACKLOG + degree + (DEGREES if from_hub else 0)
+def sort_of(page: PageRow) -> int:
+    """The row of means for backlog of this sort."""
+    links = page.links_in  # no loop: nobody could foresee when it ends
+    degree = int(links > 1) + int(links > 3) + int(links > 7) + int(links > 15) + int(links > 31)
+    return BACKLOG + degree + (DEGREES if page.from_list else 0)
 
 
 @inlined
@@ -290,7 +287,7 @@ def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Pr
 
     It is the mean of its sort of backlog, drawn towards what pages with the same form of address turned out to be.
     """
-    sort, alike, weight = sort_of(table, page), table[page.place], prior.place_weight
+    sort, alike, weight = sort_of(page), table[page.place], prior.place_weight
     docs = (alike.docs + weight * min(1.0, outlook[sort])) / (alike.tried + weight)
     lists = (alike.lists + weight * outlook[LISTS + sort - BACKLOG]) / (alike.tried + weight)
     if page.listed:

@@ -13,7 +13,7 @@ from forager.recrawl.rhythm import HOURS
 class PageRow(Protocol):
     """What is known of one page, for kernels. Times are in seconds, -inf means never."""
 
-    # What a choice reads of every page.
+    # What a choice reads of a page never visited: one line of the processor's cache …
     visits: int
     failures: int  # failed requests before the first visit
     hub: bool  # whether it is a list; once a list, always a list
@@ -22,23 +22,26 @@ class PageRow(Protocol):
     listed: bool  # whether it is announced as a list: a feed or a sitemap
     announced: bool  # whether a feed or news sitemap gave the date `latest`
     main: bool  # whether it is a seed, or a list announced by one, which show the news of a site
+    from_list: bool  # whether `revealer` is a list
+    lifted: bool  # whether there was a signal at the latest visit
     met: float  # first time a link here was seen
     revealer: int  # the page on which it was first found; -1 for none
     links_in: int  # pages that link here
+    place: int  # first page with the same form of address; its row has the figures of all such pages, see below
+    urgency: float  # of a list, less than 1 if its documents stand on others too
     latest: float  # latest possible time of publication, by a feed or its address; nan if unknown
+    topical: float  # share of a list's documents, or chance of a page never read, that is on the topic; 1 without one
+    hours: float  # hours of watching, between visits; of texts busy hours
+    # … of every page visited …
     signal: float  # last time when a page that links here had news
     last: float  # latest visit
     asked: float  # when it was last requested
-    topical: float  # share of a list's documents, or chance of a page never read, that is on the topic; 1 without one
-    place: int  # first page with the same form of address, whose row has the figures of the form (below)
-    # What it reads of every list.
-    urgency: float  # of a list: less than 1 if other lists show its documents too
-    came: float  # of a list, old visits decaying: documents that it brought
-    seen_hours: float  # of a list: busy hours watched, without those whose documents left unseen
-    gone: float  # documents that left it before the next visit
-    stood_hours: float  # hours for which single documents were seen on it
-    # What it reads of every text, and what visits change.
-    hours: float  # hours of watching, between visits; of texts busy hours
+    # … of every list …
+    came: float  # of a list, with old visits forgotten: documents that it brought, …
+    seen_hours: float  # … and busy hours in which they came and did not leave before they were seen
+    gone: float  # documents that left it before the next visit …
+    stood_hours: float  # … and hours for which single documents were seen to stand there
+    # … of every text, and what visits change.
     hits: float  # documents that it brought in these hours
     hit_hours: float  # of a text: the hours of watching that brought news
     paid_at: float  # the last visit that brought news
@@ -48,8 +51,6 @@ class PageRow(Protocol):
     newly: int  # unknown links that its latest visit showed
     length: int  # links that its latest visit showed
     elsewhere: float  # how often documents first found on it were seen on another list at its next visit
-    lifted: bool  # whether there was a signal at the latest visit
-    steady: bool  # whether its latest visit teaches the rhythm of the week
     # The figures of all pages whose address has the same form, in the row of the first one.
     tried: float  # visited ones among them that were backlog
     docs: float  # new documents among those
@@ -58,14 +59,15 @@ class PageRow(Protocol):
     brought: float  # documents that all visits of lists of this form brought
     place_hits: float  # documents that the second and later visits brought
     place_hours: float  # hours watched between these visits
+    steady: bool  # whether its latest visit teaches the rhythm of the week
 
 
 _NARROW: dict[str, type[np.generic]] = {
-    **dict.fromkeys(("visits", "failures", "links_in", "newly", "length"), np.int32),
+    **dict.fromkeys(("visits", "failures", "revealer", "links_in", "place", "newly", "length"), np.int32),
     **dict.fromkeys(("tried", "docs", "lists", "looks", "brought", "elsewhere", "urgency"), np.float32),
 }
 _WIDE: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
-PAGE = np.dtype([(name, _NARROW.get(name, _WIDE[kind])) for name, kind in PageRow.__annotations__.items()])
+PAGE = np.dtype([(name, _NARROW.get(name, _WIDE[kind])) for name, kind in PageRow.__annotations__.items()], align=True)
 
 HUB, TEXT, FRESH, LIFT, BACKLOG = range(5)
 """Rows of the table of means.

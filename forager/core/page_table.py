@@ -532,4 +532,5 @@ def _in_form(table: NDArray[Any]) -> RowArray:
         lists, gaps = whole["hub"], np.maximum(whole["visits"] - 1, 1)
         whole["came"], whole["seen_hours"] = whole["hits"] * lists, whole["hours"] * lists
         whole["hit_hours"] = whole["hours"] * np.minimum(1.0, whole["hits"] / gaps) * ~lists
+    whole["from_list"] = (whole["revealer"] >= 0) & whole["hub"][whole["revealer"]]
     return whole

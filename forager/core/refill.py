@@ -18,7 +18,7 @@ Score functions score the pages of a pool at every ranking only, so that a funct
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray, RowArray
-from forager.core.best_pages import most_promising
+from forager.core.best_pages import most_promising, now_and_later
 from forager.core.choice import (
     ALONE,
     AWAKE,
@@ -187,10 +187,8 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
         turn.listed = 0
         return known
     leaning = mind.scratch[2, : lean_on_graph(mind, turn.weight, known)]
-    pages = merged(
-        most_promising(mind, known, now, leaning, False, size),
-        most_promising(mind, known, now + LATER, leaning, False, size),
-    )
+    soon, late = now_and_later(mind, known, now, now + LATER, leaning, size)
+    pages = merged(soon, late)
     _put(side.listed, pages)
     turn.listed, turn.listed_of, turn.listed_late, turn.listed_used = len(pages), len(known), 0, 0
     return pages

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.core.best_pages import best, list_bounds, pick
+from forager.core.best_pages import best, bounds_of, pick
 from forager.core.draws import draw
 from forager.core.expectation import chances, look_ahead, promise_of, returning
 from forager.core.exploration import PaceRow
@@ -181,27 +181,34 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
     me: Walker = fleet.walkers[slot]
     mine, pages = me.entries, min(rules.start_others, mind.known[0])
     lists = min(START_LISTS * rules.start_others, mind.hubs[0])
-    promise, most = mind.scratch[0, : mine + lists + pages], -np.inf
+    promise, urls = mind.scratch[0, : mine + lists + pages], mind.scratch[1, : mine + lists + pages]
     look_ahead(mind)
+    table, foreseen, prior, first, highest, most = mind.table, mind.outlook, mind.priors[0], -1, -1.0, 0.0
     for i in range(len(promise)):
         url = _start_at(mind, fleet, slot, lists, pages, luck, i)
-        page: PageRow = mind.table[url]
-        promise[i] = -np.inf
-        if page.hub and page.visits > 0 and most > 0:
-            square, _ = list_bounds(mind, page, now)
-            if square < most * most:
-                continue
-        rank, _, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
-        if i < mine and page.main and page.visits == 0 and rank > 0:  # and it was not tried a moment ago
-            rank = np.inf
-        promise[i] = rank
-        most = max(most, rank)
+        page: PageRow = table[url]
+        urls[i], promise[i] = url, np.inf
+        if page.visits > 0:
+            promise[i], _ = bounds_of(mind, page, now)
+            if promise[i] > highest:
+                first, highest = i, promise[i]
+    if first >= 0:  # then few others need be worked out
+        most, _, _ = promise_of(table, int(urls[first]), foreseen, prior, now)
+    for i in range(len(promise)):
+        if promise[i] < most * most:
+            promise[i] = -np.inf
+            continue
+        one: PageRow = table[int(urls[i])]
+        promise[i], _, _ = promise_of(table, int(urls[i]), foreseen, prior, now)
+        if i < mine and one.main and one.visits == 0 and promise[i] > 0:  # not just tried
+            promise[i] = np.inf
+        most = max(most, promise[i])
     for i in range(len(promise)):
         if promise[i] == most:
             promise[i] = fleet.values[slot, i] if i < mine else NOBODYS
         else:
             promise[i] = -np.inf
-    return _start_at(mind, fleet, slot, lists, pages, luck, best(promise, luck))
+    return int(urls[best(promise, luck)])
 
 
 @inner

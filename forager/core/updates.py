@@ -188,6 +188,10 @@ def _become_list(mind: Mind, url: int) -> None:
     page.hub = True
     page.came, page.seen_hours = page.hits, page.hours
     append(mind.hubs, url)
+    if page.visits > 0:  # it may have revealed links as a single text
+        for known in mind.known[1 : 1 + mind.known[0]]:
+            one: PageRow = mind.table[known]
+            one.from_list |= one.revealer == url
 
 
 @inner
@@ -222,7 +226,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
             _fade(means, OLD, prior.backlog_keep)
             means[OLD, 1] += 1
         elif not page.fresh:
-            sort = sort_of(table, page)
+            sort = sort_of(page)
             for row in (sort, LISTS + sort - BACKLOG):
                 _fade(means, row, prior.backlog_keep)
                 means[row, 1] += 1
@@ -287,7 +291,7 @@ def note_arrived(mind: Mind, url: int) -> bool:
 @inner
 def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
     """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
-    table, max_age = mind.table, mind.priors[0].max_age
+    table, means, max_age, source = mind.table, mind.means, mind.priors[0].max_age, mind.table[by]
     mind.outlook[STALE] = 1.0
     count = young = 0
     for link in links:
@@ -297,38 +301,15 @@ def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -
             if page.visits == 0 and page.failures == 0:
                 append(mind.known, link)
             page.met = when
-            page.revealer = by
+            page.revealer, page.from_list = by, source.hub
             page.fresh = not first
             count += 1
             young += not when - page.latest > max_age
         page.links_in += first or not met
-    _weigh_backlog(mind, table[by], young, first)
-    return count
-
-
-@inner
-def _weigh_backlog(mind: Mind, source: PageRow, young: int, first: bool) -> None:
-    """The first visit of a list shows documents that may be young: so many expected are of the backlog."""
-    table, means = mind.table, mind.means
     if first and source.hub and not source.fresh:
         worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
-        means[sort_of(table, source), 0] += min(REVEALED_MOST, young * worth)
-
-
-@in_python(note_links)
-def _note_links_at_once(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
-    table = mind.table
-    mind.outlook[STALE] = 1.0
-    _, begins = np.unique(links, return_index=True)
-    new = links[np.sort(begins)]
-    new = new[~(table["met"][new] > -np.inf)]
-    for link in new[(table["visits"][new] == 0) & (table["failures"][new] == 0)]:
-        append(mind.known, link)
-    table["met"][new], table["revealer"][new], table["fresh"][new] = when, by, not first
-    np.add.at(table["links_in"], links if first else new, 1)
-    young = int(np.sum(~(when - table["latest"][new] > mind.priors[0].max_age)))
-    _weigh_backlog(mind, table[by], young, first)
-    return len(new)
+        means[sort_of(source), 0] += min(REVEALED_MOST, young * worth)
+    return count
 
 
 @inner
@@ -433,7 +414,7 @@ def _note_credit(mind: Mind, url: int, revealer: int, published: float) -> bool:
             if page.last - page.latest > prior.max_age:
                 means[OLD, 0] += 1
             else:
-                means[sort_of(table, page), 0] += 1
+                means[sort_of(page), 0] += 1
                 table[page.place].docs += 1
             table[source.place].brought += source.hub
             return False

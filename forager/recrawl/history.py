@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.kernel import compiled
+from forager.kernel import compiled, inner
 from forager.recrawl.poisson import INTERPOLATED, INTERVAL, SIZE, Interval, Trail
 from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.rhythm import Rhythm
@@ -58,7 +58,7 @@ class Log(NamedTuple):
     latest: IntArray
 
 
-@compiled
+@inner
 def see(held: IntArray, page: int, version: int) -> bool:
     """Records the version that a page shows, -1 for none; returns whether it has changed since the visits before.
     Versions rise.
@@ -68,7 +68,7 @@ def see(held: IntArray, page: int, version: int) -> bool:
     return bool(version > before >= 0)
 
 
-@compiled
+@inner
 def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
     """Adds the interval from the visit before until now to the trail, in which there must be room."""
     times = kept.times
@@ -85,7 +85,7 @@ def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
     kept.dirty[page] = True
 
 
-@compiled
+@inner
 def enter(kept: Tables, page: int, now: float, changed: bool, documents: int) -> None:
     """Adds a visit of a page; its first visit detects no change."""
     counts, times, sums, rule = kept.counts, kept.times, kept.sums, kept.rule
@@ -119,7 +119,7 @@ def enter_all(kept: Tables, pages: IntArray, when: FloatArray, changed: BoolArra
         enter(kept, pages[i], when[i], changed[i], brought)
 
 
-@compiled
+@inner
 def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
     """Adds a visit to the log, in which there must be room. A log without rows remembers nothing."""
     if len(log.rows) == 0:
@@ -134,7 +134,7 @@ def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
     log.tally[ADDED] += 1
 
 
-@compiled
+@inner
 def log_credit(log: Log, page: int) -> None:
     """Adds a new document to the last visit of a page."""
     if len(log.rows) == 0:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forager.core.best_pages import SLACK, at_a_glance, best, list_bounds
+from forager.core.best_pages import SLACK, at_a_glance, best, bounds_of
 from forager.core.candidates import Candidates
 from forager.core.expectation import due_at, look_ahead
 from forager.core.exploration import Pace, Thrift
@@ -33,13 +33,30 @@ def test_a_bound_of_a_list_is_never_below_what_it_bounds_and_mostly_close(breadt
         visits._table[name][lists] = rng.uniform(0, most, len(lists))
     for hours in (10.0, 11.0, 40.0, 400.0):
         now = hours * HOUR
-        bounds = np.array([list_bounds(mind, mind.table[url], now) for url in lists.tolist()])
+        bounds = np.array([bounds_of(mind, mind.table[url], now) for url in lists.tolist()])
         rank, worth = visits.rank(lists, now), visits.worth(lists, now)[0]
         assert (rank * rank <= bounds[:, 0]).all() and (worth <= bounds[:, 1]).all()
         if breadth == 0.5 and hours < 12:
             assert np.median(np.sqrt(bounds[rank > 0, 0]) / rank[rank > 0]) < 2
         elif breadth != 0.5:
             assert (bounds == np.inf).all()
+
+
+@pytest.mark.parametrize("breadth", [0.0, 0.12, 1.0])
+def test_a_bound_of_a_text_is_never_below_what_it_bounds(breadth: float) -> None:
+    visits = watched(1500, seed=5, documents=0.5, text_breadth=breadth)
+    known = visits.met()
+    texts = known[visits.visited(known) & ~np.isin(known, visits.hubs)]
+    rng, mind = np.random.default_rng(1), visits.mind()
+    look_ahead(mind)
+    visits._table["hits"][texts] = rng.integers(0, 30, len(texts))
+    visits._table["hours"][texts] = rng.uniform(0, 1000, len(texts))
+    visits._table["hit_hours"][texts] = visits._table["hours"][texts] * rng.uniform(0, 1, len(texts))
+    for hours in (10.0, 10.0001, 40.0, 400.0):
+        now = hours * HOUR
+        rank, worth = visits.rank(texts, now), visits.worth(texts, now)[0]
+        bounds = np.array([bounds_of(mind, mind.table[url], now) for url in texts.tolist()])
+        assert len(texts) > 500 and (rank * rank <= bounds[:, 0]).all() and (worth <= bounds[:, 1]).all()
 
 
 def test_a_glance_is_right_up_to_its_slack_also_when_pages_were_visited_and_the_means_moved_since() -> None:

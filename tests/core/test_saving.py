@@ -8,7 +8,10 @@ import zstandard
 
 from forager.core.packed import pack, unpack
 from forager.core.page_row import PAGE
+from forager.core.page_table import PageTable, _in_form
+from forager.core.parameters import ExpectationSettings
 from forager.errors import InputError
+from forager.terms import UrlId
 
 ARRAYS = {
     "numbers": np.arange(5, dtype=np.int32),
@@ -71,3 +74,14 @@ WHOLE = zstandard.decompress(pack("weights", 2, ARRAYS))
 def test_anything_else_is_one_line(saved: bytes) -> None:
     with pytest.raises(InputError, match="saved weights cannot be read"):
         unpack("weights", 2, saved)
+
+
+def test_links_of_a_text_that_becomes_a_list_are_links_of_a_list_from_then_on_and_when_loaded_without_that() -> None:
+    visits = PageTable(ExpectationSettings())
+    visits.record(UrlId(1), 10.0, links=np.array([2, 3]))
+    visits.record(UrlId(4), 20.0, hub=True, links=np.array([3, 5]))
+    assert visits._table["from_list"][:6].tolist() == [False, False, False, False, False, True]
+    visits.record(UrlId(1), 30.0, hub=True)
+    assert visits._table["from_list"][:6].tolist() == [False, False, True, True, False, True]
+    older = visits._table[[name for name in PAGE.names or () if name != "from_list"]]
+    assert (_in_form(older)["from_list"] == visits._table["from_list"]).all()
