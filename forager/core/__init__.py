@@ -8,9 +8,10 @@ page_row         one row of that table, and all of it, as kernels see them
 updates          kernels that record a visit, its links and what it revealed
 expectation      how many new documents one download is expected to bring
 best_pages       finds the pages with the most expected documents among very many
+page_scores      what score functions read of pages, and their scores
 exploration      skips pages with too few expected documents; when to leave a path
 choice           which page of a pool is visited next
-refill           fills the pool: ranks the known pages, or a short list of them, and numbers them by score functions
+refill           fills the pool: ranks the known pages, or a short list of them
 candidates       the pools of a crawl, one or one for each host
 scheduler        the recrawl side: its policy, its cycles, its reasons
 parameters       the settings of foragers, agent and focus
