@@ -27,9 +27,10 @@ page_row         the columns of that table, and the table as kernels see it
 updates          kernels that record a visit, its links and the documents that it revealed
 expectation      how many new documents a download is expected to find
 best_pages       finds the most promising among very many pages
+page_scores      what score functions read of pages, and the scores
 exploration      skips pages that promise too little, but explores some; when to leave a path
 choice           chooses the next page of a pool
-refill           ranks the known pages and fills the pool with the best; applies the score functions
+refill           ranks the known pages and fills the pool with the best
 candidates       the pools of a crawl: one, or one for each host
 scheduler        the recrawl side: its policy, its cycles, its explanations
 parameters       the settings of foragers, agent and focus

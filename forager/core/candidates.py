@@ -33,7 +33,6 @@ from forager.core.refill import (
     next_page,
     promising,
     rank_known,
-    score_pool,
     some_unseen,
     strangers,
 )
@@ -245,9 +244,6 @@ class Candidates:
             rank_known(self.mind(), self.choices(self.pool_of()), now)
         else:
             self._rank_all(now)
-        if self.turn.mode == REORDERED and self._groups is not None:
-            for pool in self.pools.values():
-                score_pool(self.mind(), self.choices(pool), now)
 
     def try_few(self, now: float) -> None:
         """Ranks a few pages and discards the result, so that the code of a full ranking is loaded."""

@@ -1,8 +1,9 @@
 """Chooses the next page to revisit, for every download, live and in replays.
 
 The most promising page comes first. A score function may order the pages that have a history: all of them, or, by
-default, only those that are worth a request and of the same kind as the page that would come first. At each ranking,
-the pages that the function may put first get numbers, the higher the sooner; the choice reads these numbers.
+default, only those that are worth a request and of the same kind as the page that would come first. The latter are
+scored at every choice, because scores of the last ranking may be a quarter of an hour old. If a function orders all
+pages, those that it may put first get numbers at each ranking, the higher the sooner.
 
 The choice is made from a pool, of one host or of all hosts. A pool holds pages that are awake, and pages that were
 visited a moment ago and rest. The same calls always give the same page.
@@ -17,6 +18,7 @@ from forager.core.best_pages import appears_now, best, pick
 from forager.core.expectation import due_at, look_ahead, promise_of
 from forager.core.exploration import allows, explores, owes
 from forager.core.page_row import LOOKS_APART, Mind, PageRow, Priors
+from forager.core.page_scores import page_scores
 from forager.gp.machine import Program
 from forager.kernel import compiled, inner
 
@@ -199,9 +201,7 @@ class Choices(NamedTuple):
     turn: RowArray
     """A table of one row, the `Turn`."""
     number: FloatArray
-    """For each page its score by the function for its kind, or its number by a function that decides alone; the highest
-    comes first. nan: none.
-    """
+    """Number of each page by a function that decides alone, the highest first; nan: none."""
     wait: FloatArray
     """Until when each page is excluded."""
     seeds: IntArray
@@ -267,27 +267,33 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
     return place
 
 
-@inner
+@compiled
 def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float, lists: bool) -> tuple[int, float]:
     """Among the visited pages of one kind that are worth a request, the one that the score function puts first; -1 if
     there is none. Ties go to the page that was visited longest ago, then to the lower number.
     """
-    place, top, worth, turn, last = -1, -np.inf, 0.0, side.turn[0], mind.history.times[1]
+    steps, turn, last = side.lists if lists else side.texts, side.turn[0], mind.history.times[1]
+    some, worths, count = np.empty(len(pages), np.int64), np.empty(len(pages)), 0
     look_ahead(mind)
-    foreseen, prior = mind.outlook, mind.priors[0]
-    for i in range(len(pages)):
+    for i in range(len(pages) if len(steps.code) else 0):
         page = pages[i]
-        score = side.number[page]
-        if not score >= top or mind.table[page].hub != lists or now - last[page] < turn.every:
+        if mind.history.counts[0, page] == 0 or mind.table[page].hub != lists or now - last[page] < turn.every:
             continue
-        if place >= 0 and score == top:
-            first = pages[place]
-            if last[page] > last[first] or (last[page] == last[first] and page > first):
-                continue
-        _, promised, _ = promise_of(mind.table, page, foreseen, prior, now)
+        _, promised, _ = promise_of(mind.table, page, mind.outlook, mind.priors[0], now)
         if promised >= least:
-            place, top, worth = i, score, promised
-    return place, worth
+            some[count], worths[count] = i, promised
+            count += 1
+    if count == 0:
+        return -1, 0.0
+    some = some[:count]
+    score, top = page_scores(mind, steps, pages[some], now), 0
+    for i in range(1, count):
+        page, first = pages[some[i]], pages[some[top]]
+        if score[i] != score[top]:
+            top = i if score[i] > score[top] else top
+        elif last[page] < last[first] or (last[page] == last[first] and page < first):
+            top = i
+    return some[top], worths[top]
 
 
 @compiled

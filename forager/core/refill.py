@@ -11,8 +11,6 @@ for a few hundred downloads. Pages that became known since are on the list too.
 
 A pool holds more than the best pages at the ranking: a list that was visited a moment ago is worth nothing yet, but may
 be the first to be worth a visit again, long before the next ranking. So the quickest lists are always in the pool.
-
-Score functions score the pages of a pool at every ranking only, so that a function costs a replay almost nothing.
 """
 
 import numpy as np
@@ -24,7 +22,6 @@ from forager.core.choice import (
     AWAKE,
     NOTHING,
     RANK,
-    REORDERED,
     RESTING,
     ROUND,
     USED,
@@ -37,33 +34,8 @@ from forager.core.choice import (
     ranking_due,
     use_page,
 )
-from forager.core.expectation import busy_between, hazard_on, look_ahead, rate_on
 from forager.core.page_row import Mind, PageRow
-from forager.gp.machine import (
-    BUSY,
-    CLOCKLESS,
-    DOCUMENTS,
-    ELSEWHERE,
-    FIELDS,
-    FIRST,
-    HALVED,
-    HAZARD,
-    HOUR,
-    HUB,
-    INLINKS,
-    LAST,
-    LAST_CHANGE,
-    LENGTH,
-    NEWS,
-    RANKED,
-    RECENT,
-    N,
-    Program,
-    X,
-    evaluate,
-)
 from forager.kernel import compiled, inner
-from forager.recrawl.list_estimates import elsewhere_of
 
 POOL = 256
 """Number of pages in a pool after a ranking."""
@@ -206,80 +178,6 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
 
 
-# The scores that functions give to the pages of a pool.
-
-COLUMNS = len(FIELDS)
-
-
-@compiled
-def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
-    """The columns of visited pages that functions read; times in cycles of `cycle` seconds."""
-    out = np.zeros((COLUMNS, len(pages)))
-    _fill_columns(mind, pages, now, cycle, out)
-    return out
-
-
-@inner
-def _fill_columns(mind: Mind, pages: IntArray, now: float, cycle: float, out: FloatArray) -> None:
-    prior, history = mind.priors[0], mind.history
-    look_ahead(mind)
-    foreseen, hours = mind.outlook, cycle / 3600.0
-    for i in range(len(pages)):
-        url = pages[i]
-        page: PageRow = mind.table[url]
-        out[N, i], out[X, i], out[DOCUMENTS, i] = history.counts[0, url], history.counts[1, url], history.counts[2, url]
-        out[FIRST, i], out[LAST, i] = history.times[0, url] / cycle, history.times[1, url] / cycle
-        out[LAST_CHANGE, i] = history.times[2, url] / cycle
-        out[RECENT, i], out[RANKED, i], out[HALVED, i] = (
-            history.sums[0, url],
-            history.sums[1, url],
-            history.sums[2, url],
-        )
-        out[HUB, i], out[INLINKS, i], out[LENGTH, i] = page.hub, page.links_in, max(page.length, 1)
-        out[NEWS, i] = rate_on(mind.table, page, foreseen, prior) * hours
-        out[HAZARD, i] = hazard_on(page, foreseen) * hours if page.hub else out[NEWS, i]
-        out[ELSEWHERE, i] = elsewhere_of(page.elsewhere, page.hits) if page.hub else 0.0
-        out[HOUR, i] = now / 3600.0 % 24.0
-        out[BUSY, i] = busy_between(foreseen, history.times[1, url], now) / hours
-
-
-@compiled
-def _visited(table: RowArray, visits: IntArray, pages: IntArray, lists: bool) -> IntArray:
-    """The pages of one kind that have a history."""
-    out, count = np.empty(len(pages), np.int64), 0
-    for page in pages:
-        if visits[page] > 0 and table[page].hub == lists:
-            out[count] = page
-            count += 1
-    return out[:count]
-
-
-@compiled
-def _score(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
-    """Scores pages by a function."""
-    columns, score = np.zeros((COLUMNS, len(pages))), np.empty(len(pages))
-    _fill_columns(mind, pages, now, steps.cycle, columns)
-    moment, hours = now / steps.cycle, steps.cycle / 3600.0
-    evaluate(
-        steps.code, steps.left, steps.right, steps.number, len(pages), moment, hours, CLOCKLESS, columns, columns[LAST],
-        score,
-    )  # fmt: skip
-    for i in range(len(pages)):
-        side.number[pages[i]] = -np.inf if np.isnan(score[i]) else score[i]
-
-
-@compiled
-def score_pool(mind: Mind, side: Choices, now: float) -> None:
-    """Scores the visited pages of a pool, lists and texts each by their function, if there is one."""
-    pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
-    for page in pages:
-        side.number[page] = np.nan
-    if len(side.lists.code):
-        _score(mind, side, side.lists, _visited(mind.table, mind.history.counts[0], pages, True), now)
-    if len(side.texts.code):
-        _score(mind, side, side.texts, _visited(mind.table, mind.history.counts[0], pages, False), now)
-
-
 @compiled
 def rank_known(mind: Mind, side: Choices, now: float) -> None:
     """Ranks all known pages, or a short list; the best form the pool, which must have room."""
@@ -298,8 +196,6 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
     side.pool.tally[AWAKE], side.pool.tally[RESTING], side.pool.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]
     turn.used, turn.ranked, turn.pooled = 0, now, True
-    if turn.mode == REORDERED:
-        score_pool(mind, side, now)
 
 
 @inner

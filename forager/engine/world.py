@@ -192,11 +192,15 @@ class WebWorld:
         nothing = Sighting(page.id, now, ok=False, free=True, gone=True)
         if page.channel is Channel.LINK and self.ingest.scope.places.skips(page.url):
             return nothing
+        return nothing if self._passes_by(page, now) else None
+
+    def _passes_by(self, page: Known, now: float) -> bool:
+        """Whether to skip a page because pages like it do not answer."""
         is_new = page.version is None and page.channel is not Channel.SEED
-        if is_new and self.ingest.walls.skips(page.url, now):
+        passes = is_new and self.ingest.walls.skips(page.url, now)
+        if passes:
             self.ingest.skipped.add(NO_ANSWER, page.url)
-            return nothing
-        return None
+        return passes
 
     async def _fly(self, page: Known, by: ForagerId) -> Sighting:
         """Visits a page in its turn: the fleet and the recrawl cycle share each host."""

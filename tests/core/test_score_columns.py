@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from forager.core.refill import page_columns
+from forager.core.choice import Pool
+from forager.core.expectation import ranks, worths
+from forager.core.page_scores import page_columns
 from forager.gp.machine import CLOCKLESS, LAST, evaluate, program
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import ByKind, Formula
@@ -39,21 +41,25 @@ def test_a_function_is_worth_the_same_in_kernels(replay: Replay, formula: str) -
     assert len(np.unique(scores)) > 10
 
 
-def test_each_kind_of_pages_is_scored_by_its_function(replay: Replay) -> None:
-    now, candidates, pages = replay.clock.time, replay.scheduler.candidates, replay.shared.visits
-    candidates.use(ByKind(Formula.of(parse("t")), Formula.of(parse("0 - t"))))
-    candidates.rank(now)
-    pool = candidates.pools[0].all
-    number = candidates.choices(candidates.pools[0]).number
-    seen = pool[pages.history.visited(pool)]
-    assert np.isnan(number[np.setdiff1d(pool, seen)]).all()
-    for lists in (True, False):
-        own = seen[(pages.about(seen).hub > 0) == lists]
-        assert len(own) > 3
-        t = pages.history.states(now, own).t * (1 if lists else -1)
-        assert len(np.unique(t)) > 3
-        assert number[own] == pytest.approx(t, rel=1e-9)
-    candidates.use(ByKind(Formula.of(parse("t"))))
-    candidates.rank(now)
-    texts = seen[pages.about(seen).hub == 0]
-    assert np.isnan(number[texts]).all()  # the hand-made rule decides
+def test_a_choice_scores_each_kind_of_pages_by_its_function_as_of_now(replay: Replay) -> None:
+    candidates, pages = replay.scheduler.candidates, replay.shared.visits
+    candidates.thrift.explored = 1e6  # nothing is explored now
+    ranked = replay.clock.time + 2 * candidates.turn.every
+    now = ranked + candidates.turn.every / 2  # no new ranking is due
+    seen = np.flatnonzero(pages.history.visited(np.arange(pages.size)))
+    seen = seen[pages.about(seen).hub > 0]
+    waited = {moment: pages.history.states(moment, seen).t for moment in (ranked, now)}
+    between = np.quantile(waited[now], 0.41)
+    candidates.use(ByKind(Formula.of(parse(f"0 - (t - {between}) ^ 2"))))
+    candidates.rank(ranked)
+    candidates.pools[0] = Pool(seen)  # without other pages, which may come first
+    worth = worths(candidates.mind(), seen, now)[0]
+    pool = worth >= candidates.thrift.least_worth
+    first = {moment: seen[pool][np.abs(waited[moment][pool] - between).argmin()] for moment in waited}
+    assert first[ranked] != first[now]
+    assert candidates.choose(now, 0.5) == (first[now], pytest.approx(worth[seen == first[now]][0]))
+    candidates.use(ByKind(None, Formula.of(parse("t"))))
+    candidates.rank(ranked)
+    candidates.pools[0] = Pool(seen)
+    best = seen[pool][ranks(candidates.mind(), seen[pool], now).argmax()]
+    assert candidates.choose(now, 0.5) == (best, pytest.approx(worth[seen == best][0]))  # the hand-made rule decides
