@@ -1,9 +1,9 @@
 """Focus: is a document on the topic of the crawl? The topic is given by a query, by examples, by what people mark, or by
 several of these; how it is learned from them and from the documents of the crawl stands in `topic_lesson`.
 
-It says "cannot tell yet" as long as there are too few examples or documents, or two halves of the examples disagree on
-what passes. Such a document is rewarded like any new one, so
-that the crawl goes on as if it had no topic instead of starving; but it is told only if a later verdict is for it.
+It says "cannot tell yet" as long as there are too few examples or documents, or two halves of the examples disagree. Such a
+document is rewarded like any new one, so that the crawl goes on as if it had no topic instead of starving; but it is told only
+if a later verdict is for it.
 
 As soon as it can tell, the words of a link change the odds that it leads to a document on topic (see `topic_map`).
 """
@@ -184,7 +184,7 @@ class Focus:
         marked = np.zeros(examples.shape[0], dtype=np.bool_)
         marked[self._given.shape[0] : few] = True
         refused = sparse.vstack([self._refused, *no]).tocsr()
-        return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision)
+        return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision, self.can_tell)
 
     def adopt(self, topic: Topic) -> None:
         """Judge by what was learned."""

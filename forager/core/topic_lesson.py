@@ -18,8 +18,9 @@ a greater part for a higher precision. No estimate of the precision of what pass
 it was wrong by factors of two and three both ways, because a topic that is near looks like this one. The part was chosen on
 topics of the Reuters newswire, where .71 to .78 came out on average for .8; in crawls of other weeks .65, of topics with near
 relatives less.
-A score far above all documents is always enough. The topic is doubted if the threshold is not clearly above the documents
-and two halves of the examples disagree on what passes.
+A score far above all documents is always enough. The topic is doubted if the threshold is not clearly above the documents,
+and two halves of the examples disagree: the scores that they give to documents hardly go together. How many of the documents
+that would pass by one half pass by the other as well is no guide: of a topic that is common too many pass to be the same ones.
 
 A document's probability is a logistic curve over its score, from the means and variances of the examples and of the
 documents below the threshold, and from the share of the documents that pass.
@@ -64,12 +65,11 @@ COPY = 0.9
 """A document this much like an example is the example, and not one of the documents that are mostly off topic."""
 LEAST_MATCHES = 0.3
 """A threshold that fewer of the documents reach that match a query is none: too few of them have something in common."""
-ALWAYS, CLEARLY = 8.0, 4.0
+ALWAYS, CLEARLY = 8.0, 2.5
 """Standard deviations above the documents where a score is always enough, and where a threshold needs no further check …"""
-AGREED = 0.63
-"""… and otherwise the share of what passes on which two halves of the examples must agree …"""
-FEWEST_AGREED = 3
-"""… among at least so many."""
+AGREED, STILL_AGREED = 0.8, 0.65
+"""… and otherwise the correlation of the documents' scores by two halves of the examples; the first until it can tell, then the
+second, so that it does not waver."""
 PLAIN, MOST = 0.2, 0.8
 """A list of which a greater share than this is on topic speaks for what it shows, but no more than with this one (ours)."""
 MOST_ODDS = 30.0
@@ -207,6 +207,8 @@ class FocusLesson:
     hidden: NDArray[np.int64]
     """Terms that do not count: those of the query, if it chose the examples."""
     precision: float
+    could_tell: bool
+    """After the lesson before."""
 
     def learn(self) -> Topic:
         """Fit, cross-validate, choose the threshold."""
@@ -239,8 +241,8 @@ class FocusLesson:
         if len(self.hidden) and (own >= threshold).mean() < LEAST_MATCHES:
             doubt = "too few of the documents that match the query have something in common"
         elif not _is_confirmed(own[self.marked], refused, threshold, self.precision):
-            passing = max(FEWEST_AGREED, int((others >= threshold).sum()))
-            if threshold < middle + CLEARLY * width and self._agreement(rows, passing) < AGREED:
+            agreed = STILL_AGREED if self.could_tell else AGREED
+            if threshold < middle + CLEARLY * width and self._agreement(rows) < agreed:
                 doubt = "the examples are too few, or have too little in common"
         said = np.diff(counts[:, TERMS:].indptr) > 0
         heads = _unseen(fits, _weighed(counts[:, TERMS:], rarity)[:, among])
@@ -257,19 +259,16 @@ class FocusLesson:
         weights[few : few + self.refused.shape[0]] = 5.0
         return weights
 
-    def _agreement(self, rows: sparse.csr_matrix, passing: int) -> float:
-        """The share of the documents that would pass by one half of the examples and by the other half as well.
-
-        Corrected for chance: 0 if the halves know nothing, 1 if they agree.
-        """
-        few, best = self.examples.shape[0], []
+    def _agreement(self, rows: sparse.csr_matrix) -> float:
+        """The correlation of the scores that documents get by one half of the examples with those by the other half."""
+        few, scores = self.examples.shape[0], []
         weights, documents = self._weights(rows.shape[0]), rows.shape[0] - few - self.refused.shape[0]
         for half in (0, 1):
             kept = np.concatenate([np.arange(few)[half::2], np.arange(few, len(weights))])
-            unseen = _unseen(_fits(rows[kept], (kept < few).astype(np.int64), weights[kept]), rows[kept])
-            best.append(np.argsort(-unseen[-documents:], kind="stable")[:passing])
-        chance = passing / documents
-        return float((len(np.intersect1d(best[0], best[1])) / passing - chance) / max(1 - chance, 1e-12))
+            fits = _fits(rows[kept], (kept < few).astype(np.int64), weights[kept])
+            scores.append(_unseen(fits, rows[kept])[-documents:])
+        first, second = (one - one.mean() for one in scores)
+        return float(first @ second / max(np.sqrt((first @ first) * (second @ second)), 1e-12))
 
 
 class _Fit(NamedTuple):
