@@ -188,7 +188,7 @@ class Focus:
         marked = np.zeros(examples.shape[0], dtype=np.bool_)
         marked[self._given.shape[0] : few] = True
         refused = sparse.vstack([self._refused, *no]).tocsr()
-        return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision)
+        return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision, self.can_tell)
 
     def adopt(self, topic: Topic) -> None:
         """Judges by this topic from now on."""

@@ -17,8 +17,9 @@ misses; a higher precision needs a larger share. There is no estimate of the res
 thirty examples such estimates were wrong by factors of two and three in both directions, because a neighbouring topic
 looks like this one. The share was chosen on topics of the Reuters newswire, where a precision of .71 to .78 came out on
 average for .8; in crawls of other weeks it was .65, and lower for topics with close neighbours. A score far above all
-documents is always enough. The topic is in doubt if the threshold is not clearly above the documents and two halves of
-the examples disagree on what passes.
+documents is always enough. The topic is in doubt if the threshold is not clearly above the documents and the scores of
+the documents by two halves of the examples are hardly correlated. Whether both halves pass the same documents would be
+no guide: of a common topic, too many pass to be the same ones.
 
 The probability of a document is a logistic curve over its score. It follows from the means and variances of the
 examples and of the documents below the threshold, and from the share of documents that pass.
@@ -67,14 +68,14 @@ LEAST_MATCHES = 0.3
 """A threshold does not count if less than this share of the documents that match the query reaches it: too few of them
 have something in common.
 """
-ALWAYS, CLEARLY = 8.0, 4.0
+ALWAYS, CLEARLY = 8.0, 2.5
 """Standard deviations above the documents from which on a score is always enough, and a threshold needs no further
 check.
 """
-AGREED = 0.63
-"""Otherwise two halves of the examples must agree on this share of what passes."""
-FEWEST_AGREED = 3
-"""Number of documents that must pass for this check."""
+AGREED, STILL_AGREED = 0.8, 0.65
+"""Otherwise the scores of the documents by two halves of the examples must be correlated at least so much: the first
+holds until a verdict was possible, the second from then on, so that it does not waver.
+"""
 PLAIN, MOST = 0.2, 0.8
 """A list speaks for its documents if more than the first share is on topic, but never more than a list with the second
 share would (ours).
@@ -219,6 +220,8 @@ class FocusLesson:
     hidden: NDArray[np.int64]
     """Terms that do not count: those of the query, if it selected the examples."""
     precision: float
+    could_tell: bool
+    """Whether a verdict was possible after the lesson before."""
 
     def learn(self) -> Topic:
         """Fits, cross-validates, and chooses the threshold."""
@@ -251,8 +254,8 @@ class FocusLesson:
         if len(self.hidden) and (own >= threshold).mean() < LEAST_MATCHES:
             doubt = "too few of the documents that match the query have something in common"
         elif not _is_confirmed(own[self.marked], refused, threshold, self.precision):
-            passing = max(FEWEST_AGREED, int((others >= threshold).sum()))
-            if threshold < middle + CLEARLY * width and self._agreement(rows, passing) < AGREED:
+            agreed = STILL_AGREED if self.could_tell else AGREED
+            if threshold < middle + CLEARLY * width and self._agreement(rows) < agreed:
                 doubt = "the examples are too few, or have too little in common"
         said = np.diff(counts[:, TERMS:].indptr) > 0
         heads = _unseen(fits, _weighed(counts[:, TERMS:], rarity)[:, among])
@@ -269,19 +272,16 @@ class FocusLesson:
         weights[few : few + self.refused.shape[0]] = 5.0
         return weights
 
-    def _agreement(self, rows: sparse.csr_matrix, passing: int) -> float:
-        """The share of the documents passed by one half of the examples that the other half passes as well.
-
-        Corrected for chance: 0 if the halves know nothing, 1 if they agree.
-        """
-        few, best = self.examples.shape[0], []
+    def _agreement(self, rows: sparse.csr_matrix) -> float:
+        """The correlation of the scores that documents get by one half of the examples with those by the other half."""
+        few, scores = self.examples.shape[0], []
         weights, documents = self._weights(rows.shape[0]), rows.shape[0] - few - self.refused.shape[0]
         for half in (0, 1):
             kept = np.concatenate([np.arange(few)[half::2], np.arange(few, len(weights))])
-            unseen = _unseen(_fits(rows[kept], (kept < few).astype(np.int64), weights[kept]), rows[kept])
-            best.append(np.argsort(-unseen[-documents:], kind="stable")[:passing])
-        chance = passing / documents
-        return float((len(np.intersect1d(best[0], best[1])) / passing - chance) / max(1 - chance, 1e-12))
+            fits = _fits(rows[kept], (kept < few).astype(np.int64), weights[kept])
+            scores.append(_unseen(fits, rows[kept])[-documents:])
+        first, second = (one - one.mean() for one in scores)
+        return float(first @ second / max(np.sqrt((first @ first) * (second @ second)), 1e-12))
 
 
 class _Fit(NamedTuple):

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from virtual import crawl_newsroom
 
+from forager.core import topic_lesson
 from forager.core.focus import FIRST_FIT, Focus
 from forager.core.packed import pack, unpack
 from forager.core.parameters import FocusSettings
-from forager.core.topic_lesson import MOST, PLAIN, count_terms
+from forager.core.topic_lesson import MOST, PLAIN, FocusLesson, count_terms
 from forager.errors import InputError
 from forager.importers.texts import read_examples, read_texts
 from forager.terms import UrlId, Verdict
@@ -173,6 +174,33 @@ def test_more_precision_asked_for_lets_fewer_pass() -> None:
     assert mild.topic is not None
     assert strict.topic is not None
     assert strict.topic.threshold >= mild.topic.threshold
+
+
+def test_examples_that_have_nothing_in_common_are_not_guessed() -> None:
+    focus = taught(
+        Focus(FocusSettings(), [text_of(SPORT if number % 5 == 0 else MONEY, number) for number in range(10)])
+    )
+    assert focus.topic is not None
+    assert "too little in common" in focus.doubt
+
+
+def test_a_topic_that_is_common_in_the_crawl_can_be_told() -> None:
+    focus = taught(Focus(FocusSettings(), sporty()), every=2)
+    assert focus.doubt == ""
+    assert focus.judge(text_of(SPORT, 900)).verdict is Verdict.ON
+    assert focus.judge(text_of(MONEY, 900)).verdict is Verdict.OFF
+
+
+def test_once_it_can_tell_it_takes_more_disagreement_to_doubt_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_lesson, "CLEARLY", np.inf)  # so that the halves of the examples decide
+    focus = Focus(FocusSettings(), sporty())
+    for agreement, can_tell in ((0.7, False), (0.85, True), (0.7, True), (0.6, False), (0.7, False)):
+        monkeypatch.setattr(FocusLesson, "_agreement", lambda lesson, rows, found=agreement: found)
+        while not focus.is_due:
+            number = focus.read_so_far
+            focus.read(number, text_of(MONEY if number % 5 else SPORT, 1000 + number))
+        learn(focus)
+        assert focus.can_tell is can_tell
 
 
 def test_it_learns_again_when_a_quarter_more_was_read_and_believes_what_it_learned_last() -> None:
