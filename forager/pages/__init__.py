@@ -4,16 +4,13 @@ Pure: no I/O, no clock, no chance of its own. Whatever the bytes are, reading ra
 
 page             response -> `Page`, whose answers are worked out when they are asked for
 markup           bytes -> text: what they are, encodings, endless nesting, unsafe XML
-tree             a parsed page: its elements by tag, and what stands round them
-head             what a page says of itself: meta and link elements, the story in JSON-LD, rules for robots
+head             a parsed page and what it says of itself: meta and link elements, the story in JSON-LD, rules for robots
 about            what a page tells of its story: headline, authors, lead, picture, section, tags, paywall
 language         in which language a text is written
 links            the links of an HTML page, with their texts, places, and dates beside them
-text             the main text, without navigation and other furniture
-layout           an element written out as text without furniture, a line for each block
+text             the main text, a line for each block, without navigation and other furniture
 kinds            whether a page is an article or a hub
-dates            when a page was published and last modified
-stamps           dates that stand on a page for its readers
+dates            when a page was published and last modified, as it states or shows
 moments          one date as people and programs write it, and time zones
 trust            which date sources lie on which site
 feeds            RSS, Atom and JSON Feed

@@ -13,10 +13,10 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.pages.dates import is_elsewhere
 from forager.pages.head import Head
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
-from forager.pages.stamps import is_elsewhere
 from forager.pages.urls import host
 from forager.terms import About
 

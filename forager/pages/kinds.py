@@ -25,8 +25,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
-from forager.pages.tree import PageTree, blocks_round, heading_anchor
+from forager.pages.head import Head, PageTree, blocks_round, heading_anchor
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 

@@ -10,10 +10,9 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree, blocks_round, inherited
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
-from forager.pages.tree import PageTree, blocks_round, inherited
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 

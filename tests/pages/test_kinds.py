@@ -2,11 +2,10 @@
 
 import pytest
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.kinds import kind_of
 from forager.pages.links import PageLinks
 from forager.pages.text import main_text
-from forager.pages.tree import PageTree
 from forager.terms import Kind, Url
 
 SITE = "https://gazette.example"

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.text import main_text, story_text
-from forager.pages.tree import PageTree
 from forager.terms import Url
 
 FIRST = "The council voted on Monday, after a long debate, to build a bridge over the river near the old mill."
