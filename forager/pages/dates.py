@@ -90,7 +90,7 @@ last-updated last_updated lastmod revision_date revised updated utime
 """
 MODIFIED_META = tuple(_MODIFIED_META.split())  # the same for the modification date
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)(?<!\d{5})")  # four times as fast as to look back first
 _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|(\d\d)(\d\d))(?!\d)")
 
 
@@ -323,15 +323,22 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
 
 def _without_others(tree: PageTree) -> str:
     """The page without what dates other pages, which are lists of dated links."""
-    copy = LexborHTMLParser(tree.html or "")  # some trees cannot be cloned
-    for node in copy.css("ul, ol"):
-        entries = [entry for entry in node.iter() if entry.tag == "li"]
-        dated = [
-            entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None
-        ]
-        if len(dated) > 1 and 2 * len(dated) >= len(entries):
-            node.decompose()
+    html = tree.html or ""
+    if not any(map(_dates_others, tree.css("ul, ol"))):
+        return html
+    copy = LexborHTMLParser(html)  # some trees cannot be cloned
+    for node in reversed(list(filter(_dates_others, copy.css("ul, ol")))):  # those in others before these
+        node.decompose()
     return copy.html or ""
+
+
+def _dates_others(node: LexborNode) -> bool:
+    """Whether most entries of a list are dated links."""
+    if not _YEAR.search(node.html or ""):
+        return False
+    entries = [entry for entry in node.iter() if entry.tag == "li"]
+    dated = [entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None]
+    return len(dated) > 1 and 2 * len(dated) >= len(entries)
 
 
 def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:

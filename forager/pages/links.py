@@ -122,8 +122,9 @@ class PageLinks:
                 continue
             own = node.attributes.get("rel") if url in self.related else None
             rel = tuple(own.lower().split()) if own else rel
-            region, _ = inherited(node.parent or node, self._places, (Region.MAIN, False), _place_inside)
-            found = Link(url, (text or _picture(node))[: self._settings.max_anchor], region, rel, channel)
+            above = node.parent or node
+            place = self._places.get(above.mem_id) or inherited(above, self._places, _OUTSIDE, _place_inside)
+            found = Link(url, (text or _picture(node))[: self._settings.max_anchor], place[0], rel, channel)
             if text:
                 break
         assert found is not None, "every URL has an element that leads there"
@@ -188,6 +189,9 @@ def _picture(node: LexborNode) -> str:
         waiting.extend(reversed(list(inner.iter())))
     attributes = node.attributes
     return " ".join((said or attributes.get("aria-label") or attributes.get("title") or "").split())
+
+
+_OUTSIDE = (Region.MAIN, False)
 
 
 def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region, bool]:

@@ -230,10 +230,11 @@ class _Prose:
 
     def add_paragraphs(self, tree: PageTree) -> None:
         """Add what stands in `p` elements; much cheaper than looking through the whole tree."""
+        rounds, outermost = self._rounds, _Round()
         for node in tree.tags("p")[: ELEMENT_CAP // 4]:
             parent = node.parent
             if parent is not None:
-                around = inherited(parent, self._rounds, _Round(), self._inside)
+                around = rounds.get(parent.mem_id) or inherited(parent, rounds, outermost, self._inside)
                 if not around.is_out:
                     self._add_paragraph(node, parent, around)
 
