@@ -11,10 +11,9 @@ and rules for us add up: what any of them forbids is forbidden.
 
 import json
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -104,10 +103,21 @@ def inherited(node: LexborNode, known: dict[int, T], outermost: T, inside: Calla
 
 def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
     """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
-    lines = [[(above.mem_id, above) for above in islice(ancestors(node), reach)] for node in nodes]
-    held = Counter(number for line in lines for number, _ in line)
-    alone = ([above for _, above in takewhile(lambda pair: held[pair[0]] == 1, line)] for line in lines)
-    return [line[-1] if line else node for node, line in zip(nodes, alone, strict=True)]
+    lines: list[list[LexborNode]] = []
+    holders: dict[int, tuple[list[LexborNode], int]] = {}  # by `mem_id`: in which line an element stands, and where
+    for node in nodes:
+        line, above = [node], node.parent
+        while above is not None and len(line) <= reach and above.tag not in ("body", "html"):
+            number = above.mem_id
+            if number in holders:
+                other, place = holders[number]
+                del other[place:]
+                break
+            holders[number] = line, len(line)
+            line.append(above)
+            above = above.parent
+        lines.append(line)
+    return [line[-1] for line in lines]
 
 
 def heading_anchor(heading: LexborNode) -> LexborNode | None:

@@ -98,11 +98,11 @@ def _by_address(url: Url) -> int:
 
 
 def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
-    teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(head.tree)])
-    excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(head)]
+    teasers, excerpts = _texts(_teasers(head.tree), _excerpts(head))
+    teasers = _without_story(teasers)
     teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
     shown = " ".join(teasers)
-    own = [line for line in text.splitlines() if " ".join(line.split()) not in shown]
+    own = [line for line in text.splitlines() if line not in shown]
     prose = sum(len(line.encode()) for line in own)
     if (len(teasers) >= _TEASERS or excerpts) and prose < _SOME_PROSE and len(text.encode()) >= 2 * prose + _HEADLINE:
         return -4 - (prose < _SOME_PROSE // 4)
@@ -114,6 +114,13 @@ def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
     if flow >= _SOME_PROSE:
         return -int(flow < 5 * _SOME_PROSE)
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
+
+
+def _texts(*groups: Sequence[LexborNode]) -> list[list[str]]:
+    """The texts of these elements, each read once though it may stand in several groups."""
+    nodes = {node.mem_id: node for group in groups for node in group}
+    texts = {number: " ".join(node.text(separator=" ").split()) for number, node in nodes.items()}
+    return [[texts[node.mem_id] for node in group] for group in groups]
 
 
 def _flow(tree: PageTree) -> int:

@@ -68,7 +68,7 @@ class Page:
     def kind(self) -> Kind:
         head = self._head
         if head is not None:
-            return self._attempt("kind", lambda: kinds.kind_of(head, self._all_links, lambda: self.text), Kind.OTHER)
+            return self._attempt("kind", lambda: kinds.kind_of(head, lambda: self._all_links, lambda: self.text), Kind.OTHER)
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
@@ -81,8 +81,9 @@ class Page:
         if self._sitemap is not None:
             return self._sitemap.sitemaps + self._sitemap.links
         own = self._own_feeds
-        return tuple(link for link in self._all_links() if link.url not in own)
+        return tuple(link for link in self._all_links if link.url not in own)
 
+    @lazily
     def _all_links(self) -> tuple[Link, ...]:
         """The links of an HTML page, its own feeds too."""
         read = self._links
