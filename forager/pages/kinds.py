@@ -6,8 +6,8 @@ The rule is a vote of cheap signs; a positive sum is an article, anything else a
   cancel out (Open Graph `website` says nothing: many publishers leave it on articles); the class of its body, which
   WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
 - its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
-- its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
-  there or in the query +1; a path of at most two short words -1;
+- its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; three words or a
+  long number there, or such a number in the query, +1; a path of at most two short words -1;
 - its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
   headlines the length of the links in the main region that read like a headline. At least twice as much prose as
   headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together,
@@ -32,14 +32,15 @@ from forager.terms import Kind, Link, Region, Url
 _ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"\w*(?:Article|BlogPosting|Report|Review)"')
 _LIST_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:CollectionPage|ItemList|SearchResultsPage|Blog)"')
 _DATE = re.compile(r"/(?:19|20)\d\d[/-]?[01]?\d(?:[/-]?[0-3]?\d)?(?=[/-])|/(?:19|20)\d\d-[01]\d-[0-3]\d")
-_HEADLINE_SLUG = re.compile(r"[^\W_]+(?:[-_][^\W_]+){3,}")
+_HEADLINE_SLUG = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){3,}")
+_SHORT_SLUG = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){2}")
 _LONG_NUMBER = re.compile(r"\d{5,}")
 _LISTED = frozenset(["archive", "category", "tag", "author", "date", "blog", "search", "search-results"])
 _SINGLE = frozenset(["single", "single-post", "page"])
 _HEADLINE = 25  # bytes of UTF-8; shorter anchors are names of sections
 _ROWS = frozenset(("div", "td", "section", "article", "dt", "center"))
 _TITLE = 8  # bytes of UTF-8; a shorter linked heading is no headline
-_SOME_PROSE = 400
+_SOME_PROSE, _MUCH_PROSE = 400, 1_000
 _LONG = 80  # bytes of UTF-8 of a paragraph that is no label
 _MOST_PARAGRAPHS = 1_000
 _TEASERS = 3  # blocks of the same shape from which on they are a list
@@ -92,7 +93,7 @@ def _by_address(url: Url) -> int:
     date = _DATE.search(address)
     if (date and address[date.end() :].strip("/")) or _HEADLINE_SLUG.search(last):
         return 2
-    if _LONG_NUMBER.search(last) or _LONG_NUMBER.search(url.partition("?")[2]):
+    if _SHORT_SLUG.search(last) or _LONG_NUMBER.search(last) or _LONG_NUMBER.search(url.partition("?")[2]):
         return 1
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
@@ -112,7 +113,7 @@ def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
         return 2 if prose >= 2 * headlines else int(len(teasers) < _TEASERS)
     flow = min(prose, _flow(head.tree))
     if flow >= _SOME_PROSE:
-        return -int(flow < 5 * _SOME_PROSE)
+        return -int(flow < _MUCH_PROSE)
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
 
 

@@ -68,7 +68,9 @@ class Page:
     def kind(self) -> Kind:
         head = self._head
         if head is not None:
-            return self._attempt("kind", lambda: kinds.kind_of(head, lambda: self._all_links, lambda: self.text), Kind.OTHER)
+            return self._attempt(
+                "kind", lambda: kinds.kind_of(head, lambda: self._all_links, lambda: self.text), Kind.OTHER
+            )
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
