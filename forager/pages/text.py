@@ -1,8 +1,8 @@
 """The main text of a page: the story without navigation, share bars, related links, comments, notices and clocks.
 
 Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
-widened while that adds much text, is written out, a line for each block. An element that is named after the body of a
-story bounds it, if it holds most of what was found.
+widened while that adds much text, is written out, a line for each block and each row of a table. An element that is named
+after the body of a story bounds it, if it holds most of what was found.
 
 Three ways, each asked only if the one before caught little: the `p` elements alone, of which a usual story consists;
 text that stands in any block as well; and text in any element. The tree is only read, and what stands in a link not even
@@ -502,6 +502,9 @@ class _Lines:
                 continue
             elif tag in _INLINE_TAGS:
                 self.write(child, linked or tag == "a", depth + 1)
+            elif tag == "td" or tag == "th":  # a row is a line
+                self.parts.append(" ")
+                self.write(child, linked, depth + 1)
             else:
                 self.end()
                 self.write(child, linked, depth + 1)

@@ -47,6 +47,7 @@ def kind(path: str, markup: str) -> Kind:
         ("/story.php?id=5", ARTICLE),
         ("/news/bridge-opens-after-long-talks", OG_WEBSITE + ARTICLE + f"<aside>{TEASERS}</aside>"),
         ("/news/2024/05/01/video-of-the-bridge", NEWS_ARTICLE + "<main><video></video></main>"),
+        ("/blog/an-open-bridge", "<h1>Bridge</h1><p>It is open."),
         ("/news/%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9", ARTICLE),
     ],
 )

@@ -123,6 +123,13 @@ def test_paragraphs_in_a_form_are_found_beside_a_menu_of_long_names() -> None:
     assert STORY in text_of(f"<form>{menu}{story}</form>")
 
 
+def test_the_row_of_a_table_is_a_line() -> None:
+    row = "<tr><td>{}</td><td>19{}</td><td><b>{}</b></td></tr>"
+    rows = "".join(row.format(name, year, year) for name, year in (("Mill bridge", 87), ("Ferry", 70)))
+    found = text_of(f"<article>{paragraphs(FIRST)}<table>{rows}</table>{paragraphs(SECOND)}</article>")
+    assert found == "\n".join((FIRST, "Mill bridge 1987 87", "Ferry 1970 70", SECOND))
+
+
 def test_a_calendar_of_short_lines_is_left_whole() -> None:
     lines = [f"{number}. Lauf: {number}. Mai, Halle {number}" for number in range(1, 21)]
     assert text_of(f"<div><p>{'<br>'.join(lines)}</p><p>Das ist der ganze Kalender.</p></div>").startswith(lines[0])
