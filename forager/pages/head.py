@@ -84,23 +84,6 @@ def ancestors(node: LexborNode) -> Iterator[LexborNode]:
         above = above.parent
 
 
-def inherited(node: LexborNode, known: dict[int, T], outermost: T, inside: Callable[[LexborNode, T], T]) -> T:
-    """What holds inside an element, which `inside` tells by what holds round it; what is `known` by `mem_id` is kept."""
-    unknown: list[tuple[int, LexborNode]] = []
-    above: LexborNode | None = node
-    told = outermost
-    while above is not None:
-        number = above.mem_id
-        if number in known:
-            told = known[number]
-            break
-        unknown.append((number, above))
-        above = above.parent
-    for number, inner in reversed(unknown):
-        told = known[number] = inside(inner, told)
-    return told
-
-
 def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
     """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
     lines: list[list[LexborNode]] = []

@@ -23,7 +23,7 @@ from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, PageTree, ancestors, inherited
+from forager.pages.head import Head, PageTree, ancestors
 
 PARAGRAPH = 25  # characters from which a text counts as a paragraph that may vote (ours)
 ENOUGH = 200
@@ -230,18 +230,27 @@ class _Prose:
 
     def add_paragraphs(self, tree: PageTree) -> None:
         """Add what stands in `p` elements; much cheaper than looking through the whole tree."""
-        rounds, outermost = self._rounds, _Round()
         for node in tree.tags("p")[: ELEMENT_CAP // 4]:
             parent = node.parent
             if parent is not None:
-                around = rounds.get(parent.mem_id) or inherited(parent, rounds, outermost, self._inside)
+                around = self._rounds.get(parent.mem_id) or self._round_inside(parent)
                 if not around.is_out:
                     self._add_paragraph(node, parent, around)
 
-    def _inside(self, node: LexborNode, around: _Round) -> _Round:
-        """What stands round the elements in this one, in what stands round itself."""
-        tag = node.tag
-        return around if around.is_out else self._round(box_of(node, tag, self.by_name), tag, node.mem_id, around)
+    def _round_inside(self, node: LexborNode) -> _Round:
+        """What stands round the elements in this one; what was found out is kept."""
+        above: LexborNode | None = node
+        unknown: list[tuple[int, LexborNode]] = []
+        while above is not None and above.mem_id not in self._rounds:
+            unknown.append((above.mem_id, above))
+            above = above.parent
+        around = _Round() if above is None else self._rounds[above.mem_id]
+        for number, inner in reversed(unknown):
+            tag = inner.tag
+            if not around.is_out:
+                around = self._round(box_of(inner, tag, self.by_name), tag, number, around)
+            self._rounds[number] = around
+        return around
 
     def _round(self, box: Box, tag: str | None, number: int, around: _Round) -> _Round:
         if box is Box.NEVER or tag == "a":
