@@ -66,6 +66,7 @@ def test_one_long_text_is_an_article(path: str, markup: str) -> None:
         ("/news/world", COLLECTION + SECTION),
         ("/2024/05/01/", SECTION),
         ("/news/world", OG_ARTICLE + SECTION),
+        ("/author/ann-van-lee", f"<article><h2><a href=/s>The bridge is open</a></h2>{PROSE}</article>"),
         ("/search?q=bridge", "<form></form>"),
         ("/empty", ""),
     ],
