@@ -29,10 +29,10 @@ from forager.importers.tables import import_tables
 from forager.importers.texts import read_texts
 from forager.library.session import read_seeds
 from forager.pages.feeds import read_feed, told_by
+from forager.pages.head import lazily
 from forager.pages.moments import read_moment
 from forager.pages.page import Page
 from forager.pages.sitemaps import read_sitemap
-from forager.pages.tree import lazily
 from forager.pages.urls import Joiner, canonical, host, site, url_words
 from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.policies import Formula

@@ -13,10 +13,10 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.pages.dates import is_elsewhere
 from forager.pages.head import Head
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
-from forager.pages.stamps import is_elsewhere
 from forager.pages.urls import host
 from forager.terms import About
 
@@ -46,6 +46,7 @@ _SHORT_AND = re.compile(r"^[^,;/|]*\s[ey]\s[^,;/|]*$")
 _EMAIL = re.compile(r"\S+@\S+")
 _LABEL = re.compile(r"[^\W\d_]{2,15}:\s+")  # "Interview: "
 _PICTURE = re.compile(r"f?ph?oto|foto|фото|bild|image|picture|video", re.IGNORECASE)
+_REPORTER = re.compile(r"(?:記者|记者)[:：\s]*([^／/、，]+).*")  # 記者林宸誼／即時報導: the reporter, and what it is
 _WORK_BY = re.compile(r"^[^,;|]{1,25}\sby\s")  # "Analysis by"
 _BETWEEN = re.compile(
     r"\s*(?:[,;/|•·](?:\s*(?:and|und|et|y|e|&)\s)?|\s(?:and|und|et|y|e|en|och|og|&|with|mit)\s)\s*", re.IGNORECASE
@@ -258,6 +259,7 @@ def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for text in said:
         line = _EMAIL.sub("", _BY.sub("", f" {plain_text(text, 4 * NAME_CAP)}", count=1))
+        line = _REPORTER.sub(r"\1", line)
         label = _LABEL.match(line)
         if "://" in line or "www." in line or (label is not None and _PICTURE.match(line)) or _is_date(line):
             continue

@@ -1,4 +1,4 @@
-"""What a page says of itself: its meta, link and JSON-LD elements, each read once for all uses.
+"""A parsed page and what it says of itself: its elements by tag, meta, link and JSON-LD, each read once for all who ask.
 
 Type and address decide which node of JSON-LD is the page's own story. Broken JSON is common: comments and CDATA marks
 around it, raw control characters, a comma too many. JSON that cannot be repaired is searched for the pattern
@@ -12,16 +12,114 @@ robots and rules for us are combined: what any of them forbids is forbidden.
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import Generic, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.tree import PageTree, heading_link, lazily
 from forager.pages.urls import path
 from forager.terms import Url
+
+Owner = TypeVar("Owner")
+T = TypeVar("T")
+
+
+class lazily(Generic[Owner, T]):
+    """A method as a property that is worked out when it is asked for first, and then stands in the object itself.
+
+    As `functools.cached_property`, without the lock that it takes up to Python 3.11: a page has twenty such answers, and
+    each page is read by one thread.
+    """
+
+    def __init__(self, work: Callable[[Owner], T]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    def __get__(self, instance: Owner, owner: type[Owner]) -> T:
+        answer = instance.__dict__[self._name] = self._work(instance)  # found there the next time
+        return answer
+
+
+_ASKED_FOR = ["meta", "link", "base", "script", "title", "h1", "h2", "h3", "h4", "a", "p", "article"]
+_MARKED = (
+    "h1, time, abbr.published, [itemprop], [property], [class*=date], [class*=yline], [class*=uthor], [rel~=author], "
+    "article address"
+)
+
+
+class PageTree(LexborHTMLParser):
+    """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
+
+    def tags(self, name: str) -> list[LexborNode]:
+        """The elements of this tag in document order; the list is not to be changed."""
+        return self._found[name] if name in _ASKED_FOR else super().tags(name)
+
+    @lazily
+    def _found(self) -> dict[str, list[LexborNode]]:
+        found: dict[str, list[LexborNode]] = {tag: [] for tag in _ASKED_FOR}
+        for node in self.css(", ".join(_ASKED_FOR)):
+            found[node.tag or ""].append(node)
+        return found
+
+    @lazily
+    def marked(self) -> list[LexborNode]:
+        """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
+        return self.css(_MARKED)
+
+    def forget(self) -> None:
+        """Forgets the elements found: they hold the tree, and it them, so only the collector of garbage would free both."""
+        self.__dict__.clear()
+
+
+def ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements in which a node stands, the nearest first, up to the body, which is left out."""
+    above = node.parent
+    while above is not None and above.tag not in ("body", "html"):
+        yield above
+        above = above.parent
+
+
+def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
+    """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
+    lines: list[list[LexborNode]] = []
+    holders: dict[int, tuple[list[LexborNode], int]] = {}  # by `mem_id`: in which line an element stands, and where
+    for node in nodes:
+        line, above = [node], node.parent
+        while above is not None and len(line) <= reach and above.tag not in ("body", "html"):
+            number = above.mem_id
+            if number in holders:
+                other, place = holders[number]
+                del other[place:]
+                break
+            holders[number] = line, len(line)
+            line.append(above)
+            above = above.parent
+        lines.append(line)
+    return [line[-1] for line in lines]
+
+
+def heading_anchor(heading: LexborNode) -> LexborNode | None:
+    """The link that a heading stands in, or that stands in it."""
+    above = heading.parent
+    return above if above is not None and above.tag == "a" else heading.css_first("a[href]")
+
+
+def heading_link(heading: LexborNode, own: str) -> tuple[str, str]:
+    """The path that a heading of the page at the path `own` links to, and the linked text; both empty if there is none."""
+    link = heading_anchor(heading)
+    href = None if link is None else link.attributes.get("href")
+    if link is None or href is None:
+        return "", ""
+    try:
+        return urlsplit(urljoin(own, href.strip())).path or "/", link.text().strip()
+    except ValueError:  # no address at all
+        return "", ""
+
 
 _LINKED_DATA = "application/ld+json"
 _INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)

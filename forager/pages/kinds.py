@@ -4,17 +4,17 @@ The rule is a vote of cheap signs. A positive sum means an article, anything els
 
 - what the page says of itself: an article type in JSON-LD or Open Graph +2, a list type in JSON-LD -2, so that the two
   cancel out (Open Graph `website` says nothing: many publishers leave it on articles); the class of its body, which
-  WordPress and similar systems set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
-- its headline: an `h1` as long as a headline that the title repeats +1, because lists have short names;
-- its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
-  there or in the query +1; a path of at most two short words -1;
-- its body: *teasers* are blocks of the same shape, each with a linked headline. *Prose* is the main text outside of
-  them, *headlines* the total length of the links in the main region that read like a headline. At least twice as much
-  prose as headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand
-  together, as on no list, count as much as the headlines: 0 if they are many, else -1. If the main text is in teasers
-  and hardly any beside them, -4 or -5: an archive with excerpts is a list. If `<article>` elements are headed by a link
-  to another page, a single one is enough for this. A page that states to be an article loses at most 3, and at most 2
-  if its address or a second statement says so too.
+  WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
+- its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
+- its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; three words or a
+  long number there, or such a number in the query, +1; a path of at most two short words -1;
+- its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
+  headlines the length of the links in the main region that read like a headline. At least twice as much prose as
+  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together,
+  as no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers
+  and hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
+  another page, a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a
+  second statement says so too.
 
 The weights are ours, set by hand.
 """
@@ -25,22 +25,22 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
-from forager.pages.tree import PageTree, blocks_round, heading_anchor
+from forager.pages.head import Head, PageTree, blocks_round, heading_anchor
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
 _ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"\w*(?:Article|BlogPosting|Report|Review)"')
 _LIST_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:CollectionPage|ItemList|SearchResultsPage|Blog)"')
 _DATE = re.compile(r"/(?:19|20)\d\d[/-]?[01]?\d(?:[/-]?[0-3]?\d)?(?=[/-])|/(?:19|20)\d\d-[01]\d-[0-3]\d")
-_HEADLINE_SLUG = re.compile(r"[^\W_]+(?:[-_][^\W_]+){3,}")
+_HEADLINE_SLUG = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){3,}")
+_SHORT_SLUG = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){2}")
 _LONG_NUMBER = re.compile(r"\d{5,}")
 _LISTED = frozenset(["archive", "category", "tag", "author", "date", "blog", "search", "search-results"])
 _SINGLE = frozenset(["single", "single-post", "page"])
 _HEADLINE = 25  # bytes of UTF-8; shorter anchors are names of sections
 _ROWS = frozenset(("div", "td", "section", "article", "dt", "center"))
 _TITLE = 8  # bytes of UTF-8; a shorter linked heading is no headline
-_SOME_PROSE = 400
+_SOME_PROSE, _MUCH_PROSE = 400, 1_000
 _LONG = 80  # bytes of UTF-8 of a paragraph that is no label
 _MOST_PARAGRAPHS = 1_000
 _TEASERS = 3  # blocks of the same shape from which on they are a list
@@ -93,17 +93,17 @@ def _by_address(url: Url) -> int:
     date = _DATE.search(address)
     if (date and address[date.end() :].strip("/")) or _HEADLINE_SLUG.search(last):
         return 2
-    if _LONG_NUMBER.search(last) or _LONG_NUMBER.search(url.partition("?")[2]):
+    if _SHORT_SLUG.search(last) or _LONG_NUMBER.search(last) or _LONG_NUMBER.search(url.partition("?")[2]):
         return 1
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
 def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
-    teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(head.tree)])
-    excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(head)]
+    teasers, excerpts = _texts(_teasers(head.tree), _excerpts(head))
+    teasers = _without_story(teasers)
     teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
     shown = " ".join(teasers)
-    own = [line for line in text.splitlines() if " ".join(line.split()) not in shown]
+    own = [line for line in text.splitlines() if line not in shown]
     prose = sum(len(line.encode()) for line in own)
     if (len(teasers) >= _TEASERS or excerpts) and prose < _SOME_PROSE and len(text.encode()) >= 2 * prose + _HEADLINE:
         return -4 - (prose < _SOME_PROSE // 4)
@@ -113,8 +113,15 @@ def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
         return 2 if prose >= 2 * headlines else int(len(teasers) < _TEASERS)
     flow = min(prose, _flow(head.tree))
     if flow >= _SOME_PROSE:
-        return -int(flow < 5 * _SOME_PROSE)
+        return -int(flow < _MUCH_PROSE)
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
+
+
+def _texts(*groups: Sequence[LexborNode]) -> list[list[str]]:
+    """The texts of these elements, each read once though it may stand in several groups."""
+    nodes = {node.mem_id: node for group in groups for node in group}
+    texts = {number: " ".join(node.text(separator=" ").split()) for number, node in nodes.items()}
+    return [[texts[node.mem_id] for node in group] for group in groups]
 
 
 def _flow(tree: PageTree) -> int:

@@ -10,10 +10,9 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree, blocks_round
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
-from forager.pages.tree import PageTree, blocks_round, inherited
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 
@@ -124,12 +123,26 @@ class PageLinks:
                 continue
             own = node.attributes.get("rel") if url in self.related else None
             rel = tuple(own.lower().split()) if own else rel
-            region, _ = inherited(node.parent or node, self._places, (Region.MAIN, False), _place_inside)
+            above = node.parent or node
+            region, _ = self._places.get(above.mem_id) or self._place(above)
             found = Link(url, (text or _picture(node))[: self._settings.max_anchor], region, rel, channel)
             if text:
                 break
         assert found is not None, "every URL has an element that leads there"
         return found
+
+    def _place(self, node: LexborNode) -> tuple[Region, bool]:
+        """Region within an element, and whether that is inside main or article; what was found out is kept."""
+        above: LexborNode | None = node
+        unknown: list[tuple[int, LexborNode]] = []
+        while above is not None and above.mem_id not in self._places:
+            unknown.append((above.mem_id, above))
+            above = above.parent
+        place = _OUTSIDE if above is None else self._places[above.mem_id]
+        for number, inner in reversed(unknown):
+            tag = inner.tag
+            place = self._places[number] = _place_inside(inner, tag, place) if tag in _BOXES else place
+        return place
 
     def _add_anchors(self, tree: PageTree, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
@@ -192,13 +205,11 @@ def _picture(node: LexborNode) -> str:
     return " ".join((said or attributes.get("aria-label") or attributes.get("title") or "").split())
 
 
-def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region, bool]:
-    """The region within this element, and whether that is inside main or article, whose headers and footers are its
-    own.
-    """
-    tag = node.tag
-    if tag not in _BOXES:
-        return place
+_OUTSIDE = (Region.MAIN, False)
+
+
+def _place_inside(node: LexborNode, tag: str, place: tuple[Region, bool]) -> tuple[Region, bool]:
+    """Region and whether it is inside main or article, whose headers and footers are its own, within a box of this tag."""
     region, in_text = place
     if tag == "main":
         return Region.MAIN, True
@@ -208,7 +219,7 @@ def _place_inside(node: LexborNode, place: tuple[Region, bool]) -> tuple[Region,
         return region, True
     if tag in ("header", "footer") and in_text:
         return place
-    return _LANDMARKS.get(tag or "") or _by_name(node) or region, in_text
+    return _LANDMARKS.get(tag) or _by_name(node) or region, in_text
 
 
 def _by_name(node: LexborNode) -> Region | None:

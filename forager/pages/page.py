@@ -8,15 +8,15 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
-from forager.pages import dates, feeds, kinds, sitemaps, text
+from forager.pages import feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, RobotsMeta, read_robots_meta
+from forager.pages.dates import PageDates
+from forager.pages.head import Head, PageTree, RobotsMeta, lazily, read_robots_meta
 from forager.pages.language import language_of
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import GZIP, Form, form_of_body, inflated_body, to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
-from forager.pages.tree import PageTree, lazily
 from forager.pages.urls import UrlMemo, path
 from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Response, Url
 
@@ -68,7 +68,9 @@ class Page:
     def kind(self) -> Kind:
         head = self._head
         if head is not None:
-            return self._attempt("kind", lambda: kinds.kind_of(head, self._all_links, lambda: self.text), Kind.OTHER)
+            return self._attempt(
+                "kind", lambda: kinds.kind_of(head, lambda: self._all_links, lambda: self.text), Kind.OTHER
+            )
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
@@ -81,8 +83,9 @@ class Page:
         if self._sitemap is not None:
             return self._sitemap.sitemaps + self._sitemap.links
         own = self._own_feeds
-        return tuple(link for link in self._all_links() if link.url not in own)
+        return tuple(link for link in self._all_links if link.url not in own)
 
+    @lazily
     def _all_links(self) -> tuple[Link, ...]:
         """The links of an HTML page, its own feeds too."""
         read = self._links
@@ -198,26 +201,17 @@ class Page:
         return self.published_but(())
 
     def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
-        """The publication date without these sources, which are wrong on this site."""
-        return self._from_head(
-            "published",
-            lambda head: dates.published(
-                head,
-                last_modified=self._last_modified,
-                now=self.response.asked,
-                ignored=ignored,
-                lang=self.lang or language_of(self.text),
-            ),
-            None,
-        )
+        """The publication date without these sources: they lie on this site."""
+        return self._attempt("published", lambda: self._published(ignored), None)
+
+    def _published(self, ignored: Collection[DateSource]) -> Dated | None:
+        dates = self._dates
+        return None if dates is None else dates.published(ignored=ignored, lang=self.lang or language_of(self.text))
 
     @lazily
     def modified(self) -> Dated | None:
-        return self._from_head(
-            "modified",
-            lambda head: dates.modified(head, last_modified=self._last_modified, now=self.response.asked),
-            None,
-        )
+        dates = self._dates
+        return None if dates is None else self._attempt("modified", lambda: dates.modified, None)
 
     @lazily
     def text(self) -> str:
@@ -276,6 +270,11 @@ class Page:
         return None if self._tree is None else Head(self._tree, self.url)
 
     @lazily
+    def _dates(self) -> PageDates | None:
+        head, served = self._head, self.response.header("last-modified")
+        return None if head is None else PageDates(head, last_modified=served, now=self.response.asked)
+
+    @lazily
     def _links(self) -> PageLinks | None:
         head = self._head
         if head is None:
@@ -305,10 +304,6 @@ class Page:
         if self._form is not Form.SITEMAP:
             return None
         return self._found("sitemap", lambda: sitemaps.read_sitemap(self._body, self.url))
-
-    @property
-    def _last_modified(self) -> str:
-        return self.response.header("last-modified")
 
     def _parse(self) -> PageTree:
         markup = to_utf8(self._body, self.response.header("content-type"))

@@ -1,25 +1,29 @@
 """The main text of a page: the story without navigation, share bars, related links, comments, notices and clocks.
 
-Paragraphs vote for the elements that contain them, the nearest ones most (the idea of Arc90's Readability). The winner,
-widened while that adds much text, is written out (see `layout`). An element named after the body of a story bounds it,
-if it holds most of what was found.
+Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
+widened while that adds much text, is written out, a line for each block and each row of a table. An element that is named
+after the body of a story bounds it, if it holds most of what was found.
 
-There are three ways, each tried only if the one before caught little: the `p` elements alone, of which a usual story
-consists; text in any block as well; and text in any element. Furniture that holds most of the prose of a page, or of
-its part near the headline, is not furniture after all. The tree is only read; text in a link is ignored.
+Three ways, each asked only if the one before caught little: the `p` elements alone, of which a usual story consists;
+text that stands in any block as well; and text in any element. The tree is only read, and what stands in a link not even
+that.
+
+What is furniture is told by tags, classes and ids. Names lie: a whole page may stand in a form, or in a box called after
+the sidebar beside it. So most furniture is only suspected: what holds most of the prose of a page, or of its part round
+the headline, is none after all. Of *loose* furniture this is believed sooner than of *fixed*, such as comments and teasers.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import lru_cache
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head
-from forager.pages.layout import DEPTH, LINKED, Box, box_of, written_text
-from forager.pages.tree import PageTree, ancestors, inherited
+from forager.pages.head import Head, PageTree, ancestors
 
 PARAGRAPH = 25  # characters from which a text counts as a paragraph that may vote (ours)
 ENOUGH = 200
@@ -46,6 +50,18 @@ _WORD = re.compile(r"\w+")
 _UNITS = frozenset(["p", "div", "td", "section", "article", "blockquote", "pre"])
 _PAUSES = (",", ". ", ";", "،", "，", "、", "；", "。")
 _ALL_UNITS = _UNITS | frozenset(["span", "li", "dd", "font", "center", "b", "i", "em", "strong"])
+
+
+LINKED = 0.5  # a line with at least this share of its characters in links is navigation (ours)
+DEPTH = 150  # elements nested deeper than this are not written out (ours): nobody writes such pages by hand
+LIST = 200  # characters of short lines from which on they are a text of their own (ours)
+_INLINE_NAMES = """
+a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
+wbr ruby rb rt rp
+"""
+_INLINE_TAGS = frozenset(_INLINE_NAMES.split())
+_END = "\0"  # of a line; the HTML standard lets no text of a page hold it
+_SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
 
 
 def story_text(head: Head) -> str:
@@ -83,6 +99,72 @@ def main_text(tree: PageTree) -> str:
         prose.search(body)
         text = max(text, prose.story(tree, widely=True), key=len)
     return text
+
+
+NAME_CAP = 200  # characters of a class or id that are looked at (ours)
+
+
+class Box(Enum):
+    """What an element is."""
+
+    NONE = auto()
+    STORY = auto()  # it is named after the body of a story
+    LOOSE = auto()
+    FIXED = auto()
+    NEVER = auto()  # whatever stands in it
+
+
+_NEVER_TAGS = """
+nav footer button figure figcaption select menu script style svg iframe video audio object canvas textarea input label
+time head template
+"""
+_BOXES: dict[str | None, Box] = {
+    **dict.fromkeys(_NEVER_TAGS.split(), Box.NEVER),
+    **dict.fromkeys(("form", "aside", "dialog", "noscript"), Box.LOOSE),
+    **dict.fromkeys(("html", "body", "main", "article", "h1", "p"), Box.NONE),  # whatever they are called
+}
+_FIXED_NAMES = re.compile(
+    r"comment|disqus|related|recommend|more-(?:from|on|stories)|cookie|consent|gdpr|newsletter|outbrain|taboola|"
+    r"most-?(?:read|viewed|popular)|trending|popular|teaser"
+)
+_LOOSE_NAMES = re.compile(
+    r"share|sharing|social|read-?(?:more|next|also)|subscri|signup|privacy|promo|advert|(?:^|[\s_-])ads?(?:$|[\s_-])|sponsor|"
+    r"(?<!has-)(?<!with-)sidebar|widget|footer|breadcrumb|byline|author|caption|credit|popup|modal|overlay|paywall|"
+    r"(?:^|[\s_-])tags?(?:$|[\s_-])|toolbar|menu|(?:^|[\s_-])nav|navigation|copyright|disclaimer|screen-reader|sr-only|"
+    r"visually-hidden|clock|weather|ticker|timestamp|pagination|pager|print-|rating|poll|survey"
+)
+_STORY_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:article|story|entry|post|news|content|page|text|main)[-_]*(?:body|content|text|copy|detail)s?"
+    r"(?:$|[\s_-])"
+)
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+
+
+def box_of(node: LexborNode, tag: str | None, by_name: bool = True) -> Box:
+    """What the element itself is; `by_name`: its attributes count besides the tag."""
+    if (known := _BOXES.get(tag)) is not None:
+        return known
+    attributes = node.attributes if by_name else None
+    if not attributes:
+        return Box.NONE
+    if "hidden" in attributes:
+        return Box.LOOSE
+    get = attributes.get
+    return _described(get("class"), get("id"), get("style"), get("aria-hidden"), get("itemprop"))
+
+
+@lru_cache(maxsize=10_000)  # the pages of a site name their parts alike
+def _described(classes: str | None, id: str | None, style: str | None, hidden: str | None, property: str | None) -> Box:
+    if hidden == "true" or (style and _HIDDEN.search(style[:NAME_CAP])):
+        return Box.LOOSE
+    if property == "articleBody":
+        return Box.STORY
+    names = f"{(classes or '')[:NAME_CAP]} {(id or '')[:NAME_CAP]}".lower()  # thrice as fast as to ignore case
+    if _FIXED_NAMES.search(names):
+        return Box.FIXED
+    if _LOOSE_NAMES.search(names):
+        return Box.LOOSE
+    return Box.STORY if _STORY_NAMES.search(names) else Box.NONE
 
 
 @dataclass(slots=True)
@@ -151,14 +233,24 @@ class _Prose:
         for node in tree.tags("p")[: ELEMENT_CAP // 4]:
             parent = node.parent
             if parent is not None:
-                around = inherited(parent, self._rounds, _Round(), self._inside)
+                around = self._rounds.get(parent.mem_id) or self._round_inside(parent)
                 if not around.is_out:
                     self._add_paragraph(node, parent, around)
 
-    def _inside(self, node: LexborNode, around: _Round) -> _Round:
-        """What stands round the elements in this one, in what stands round itself."""
-        tag = node.tag
-        return around if around.is_out else self._round(box_of(node, tag, self.by_name), tag, node.mem_id, around)
+    def _round_inside(self, node: LexborNode) -> _Round:
+        """What stands round the elements in this one; what was found out is kept."""
+        above: LexborNode | None = node
+        unknown: list[tuple[int, LexborNode]] = []
+        while above is not None and above.mem_id not in self._rounds:
+            unknown.append((above.mem_id, above))
+            above = above.parent
+        around = _Round() if above is None else self._rounds[above.mem_id]
+        for number, inner in reversed(unknown):
+            tag = inner.tag
+            if not around.is_out:
+                around = self._round(box_of(inner, tag, self.by_name), tag, number, around)
+            self._rounds[number] = around
+        return around
 
     def _round(self, box: Box, tag: str | None, number: int, around: _Round) -> _Round:
         if box is Box.NEVER or tag == "a":
@@ -342,3 +434,98 @@ def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidat
             best = wider
         above = above.parent
     return best
+
+
+def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[int], *, by_name: bool = True) -> str:
+    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
+
+    A text that is mostly short lines, as a calendar or a table, is left whole.
+
+    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link;
+    `spared` are elements that are no furniture, whatever they are called.
+    """
+    lines = _Lines(plain, spared, by_name)
+    lines.write(node)
+    kept = lines.kept()
+    first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
+    last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
+    whole, story = "\n".join(kept), "\n".join(kept[first:last])
+    return whole if len(whole) >= LIST and 2 * len(story) < len(whole) else story
+
+
+class _Lines:
+    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
+
+    def __init__(self, plain: Mapping[int, str], spared: Collection[int], by_name: bool) -> None:
+        self._plain, self._spared, self._by_name = plain, spared, by_name
+        self.parts: list[str] = []  # pieces of text, and the ends of lines between them
+        self.ends = 0
+        self.linked: dict[int, int] = {}
+        """How many characters of a line stand in links, for lines that have any; the first line is 0."""
+
+    def end(self) -> None:
+        """The next text stands on a new line."""
+        if self.parts and self.parts[-1] is not _END:
+            self.parts.append(_END)
+            self.ends += 1
+
+    def add_line(self, text: str) -> None:
+        self.end()
+        self.parts += text, _END
+        self.ends += 1
+
+    def add_linked(self, text: str) -> None:
+        self.parts.append(text)
+        self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
+
+    def kept(self) -> list[str]:
+        """The lines that say something, each once: captions and calls repeat, paragraphs do not.
+
+        A text that consists of repeated lines, as a table may, is left as it is.
+        """
+        kept: list[str] = []
+        for place, line in enumerate("".join(self.parts).split(_END)):
+            text = _tidy(line)
+            if self.linked.get(place, 0) < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
+                kept.append(text)
+        once = list(dict.fromkeys(kept))
+        return once if 2 * sum(map(len, once)) >= sum(map(len, kept)) else kept
+
+    def write(self, node: LexborNode, linked: bool = False, depth: int = 0) -> None:
+        """Add what stands in an element; `linked`: it stands in a link."""
+        for child in node.iter(include_text=True):
+            tag = child.tag
+            if tag == "-text":
+                text = child.text_content or ""
+                if linked:
+                    self.add_linked(text)
+                else:
+                    self.parts.append(text)
+            elif tag == "br":
+                self.end()
+            elif depth >= DEPTH:
+                continue
+            elif tag == "p" and (whole := self._plain.get(child.mem_id)) is not None:
+                self.add_line(whole)
+            elif self._is_furniture(child, tag):
+                continue
+            elif tag in _INLINE_TAGS:
+                self.write(child, linked or tag == "a", depth + 1)
+            elif tag == "td" or tag == "th":  # a row is a line
+                self.parts.append(" ")
+                self.write(child, linked, depth + 1)
+            else:
+                self.end()
+                self.write(child, linked, depth + 1)
+                self.end()
+
+    def _is_furniture(self, node: LexborNode, tag: str | None) -> bool:
+        box = box_of(node, tag, self._by_name)
+        return box is not Box.NONE and box is not Box.STORY and node.mem_id not in self._spared
+
+
+def _tidy(text: str) -> str:
+    """With single blanks alone, and none at the ends."""
+    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
+        return text.strip(" ")
+    return " ".join(text.split())

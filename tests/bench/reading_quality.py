@@ -19,11 +19,10 @@ from typing import TypeVar
 import feedparser
 import htmldate
 
-from forager.pages.dates import published
+from forager.pages.dates import PageDates
 from forager.pages.feeds import read_feed
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.text import main_text
-from forager.pages.tree import PageTree
 from forager.pages.urls import canonical
 from forager.terms import Dated, Url
 from tests.corpora import (
@@ -77,7 +76,7 @@ def address(case: PageCase) -> Url:
 
 
 def our_date(case: PageCase) -> Dated | None:
-    return published(Head(PageTree(case.html), address(case)), now=NOW)
+    return PageDates(Head(PageTree(case.html), address(case)), now=NOW).published()
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -155,7 +154,7 @@ def show_dates(repeat: int) -> None:
         cases = [case for case in load() if case.published]
         trees = [(PageTree(case.html), address(case)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
-        bare = milliseconds(lambda page: published(Head(*page), now=NOW), trees, repeat)
+        bare = milliseconds(lambda page: PageDates(Head(*page), now=NOW).published(), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)
         peer = milliseconds(their_day, cases, repeat)
         print(

@@ -80,6 +80,7 @@ def test_a_dash_in_a_headline_is_no_name_of_a_site() -> None:
         ('<meta name="author" content="Ann Lee ann@gazette.example">', "", ["Ann Lee"]),
         ('<meta name="author" content="José Volta e Pinto">', "", ["José Volta e Pinto"]),
         ("", '<span class="byline">Interview: Ann Lee</span>', ["Ann Lee"]),
+        ("", '<span class="byline">記者林宸誼／即時報導</span>', ["林宸誼"]),
         ("", '<span class="byline">Photo: Bo Ek</span><span class="byline">By Ann Lee</span>', ["Ann Lee"]),
         ("", '<span class="byline">Wednesday, 8 April 2020, 11:39 PM</span>', []),
         (linked(author={"@type": "Organization", "name": "Gazette"}) + '<meta name=author content="Bo Ek">', "", ["Bo Ek"]),

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.pages import dates
-from forager.pages.head import Head
+from forager.pages.dates import PageDates
+from forager.pages.head import Head, PageTree
 from forager.pages.page import load_slow_parts
-from forager.pages.tree import PageTree
 from forager.terms import Dated, DateSource, Url
 
 PLAIN = Url("https://gazette.example/story")
@@ -28,12 +27,14 @@ def page(*parts: str) -> str:
     return "<html><body>" + "".join(parts) + "</body></html>"
 
 
-def published(markup: str, url: Url, **known: Any) -> Dated | None:
-    return dates.published(Head(PageTree(markup), url), **known)
+def published(
+    markup: str, url: Url, *, now: float | None = None, last_modified: str = "", **known: Any
+) -> Dated | None:
+    return PageDates(Head(PageTree(markup), url), now=now, last_modified=last_modified).published(**known)
 
 
 def modified(markup: str, **known: Any) -> Dated | None:
-    return dates.modified(Head(PageTree(markup), PLAIN), **known)
+    return PageDates(Head(PageTree(markup), PLAIN), **known).modified
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 import pytest
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.kinds import kind_of
 from forager.pages.links import PageLinks
 from forager.pages.text import main_text
-from forager.pages.tree import PageTree
 from forager.terms import Kind, Url
 
 SITE = "https://gazette.example"
@@ -48,6 +47,7 @@ def kind(path: str, markup: str) -> Kind:
         ("/story.php?id=5", ARTICLE),
         ("/news/bridge-opens-after-long-talks", OG_WEBSITE + ARTICLE + f"<aside>{TEASERS}</aside>"),
         ("/news/2024/05/01/video-of-the-bridge", NEWS_ARTICLE + "<main><video></video></main>"),
+        ("/blog/an-open-bridge", "<h1>Bridge</h1><p>It is open."),
         ("/news/%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9", ARTICLE),
     ],
 )
@@ -66,6 +66,7 @@ def test_one_long_text_is_an_article(path: str, markup: str) -> None:
         ("/news/world", COLLECTION + SECTION),
         ("/2024/05/01/", SECTION),
         ("/news/world", OG_ARTICLE + SECTION),
+        ("/author/ann-van-lee", f"<article><h2><a href=/s>The bridge is open</a></h2>{PROSE}</article>"),
         ("/search?q=bridge", "<form></form>"),
         ("/empty", ""),
     ],

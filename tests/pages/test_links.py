@@ -2,11 +2,10 @@
 
 import pytest
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.links import PageLinks
 from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
-from forager.pages.tree import PageTree
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, Link, Outcome, Region, Response, Url
 

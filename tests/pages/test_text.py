@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.pages.head import Head
+from forager.pages.head import Head, PageTree
 from forager.pages.text import main_text, story_text
-from forager.pages.tree import PageTree
 from forager.terms import Url
 
 FIRST = "The council voted on Monday, after a long debate, to build a bridge over the river near the old mill."
@@ -122,6 +121,13 @@ def test_paragraphs_in_a_form_are_found_beside_a_menu_of_long_names() -> None:
     menu = "<table><tr>" + "".join(f"<td>{name}</td>" for name in names) + "</tr></table>"
     story = f"<div>{paragraphs(FIRST, SECOND, THIRD)}</div><div>{paragraphs(names[0] + ', asked for more time.')}</div>"
     assert STORY in text_of(f"<form>{menu}{story}</form>")
+
+
+def test_the_row_of_a_table_is_a_line() -> None:
+    row = "<tr><td>{}</td><td>19{}</td><td><b>{}</b></td></tr>"
+    rows = "".join(row.format(name, year, year) for name, year in (("Mill bridge", 87), ("Ferry", 70)))
+    found = text_of(f"<article>{paragraphs(FIRST)}<table>{rows}</table>{paragraphs(SECOND)}</article>")
+    assert found == "\n".join((FIRST, "Mill bridge 1987 87", "Ferry 1970 70", SECOND))
 
 
 def test_a_calendar_of_short_lines_is_left_whole() -> None:

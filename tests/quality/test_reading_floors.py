@@ -41,7 +41,7 @@ gold_only = pytest.mark.skipif(not (DATA / "news-html-gold").is_dir(), reason="t
 @gold_only
 def test_the_main_text_of_gold_pages_is_found() -> None:
     scores = text_scores(list(gold()), lambda case, body: seen(case["url"], body).text)
-    assert sum(scores) / len(scores) >= 0.965  # measured: 0.970
+    assert sum(scores) / len(scores) >= 0.968  # measured: 0.973
     assert sum(score < 0.5 for score in scores) <= 1
 
 
@@ -54,7 +54,7 @@ def test_the_day_of_gold_pages_is_found() -> None:
 @gold_only
 def test_articles_are_articles() -> None:
     kinds = [seen(case["url"], body).kind for case, body in gold()]
-    assert kinds.count(Kind.ARTICLE) >= 730  # measured: 733 of 753; eight of the others are lists
+    assert kinds.count(Kind.ARTICLE) >= 735  # measured: 738 of 753; some of the others are lists
 
 
 @gold_only
