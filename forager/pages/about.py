@@ -46,7 +46,7 @@ _SHORT_AND = re.compile(r"^[^,;/|]*\s[ey]\s[^,;/|]*$")
 _EMAIL = re.compile(r"\S+@\S+")
 _LABEL = re.compile(r"[^\W\d_]{2,15}:\s+")  # "Interview: "
 _PICTURE = re.compile(r"f?ph?oto|foto|фото|bild|image|picture|video", re.IGNORECASE)
-_REPORTER = re.compile(r"(?:記者|记者)[:：\s]*([^／/、，]+).*")  # 記者林宸誼／即時報導: the reporter, and what it is
+_REPORTER = re.compile(r"(?:記者|记者)[:：\s]*([^／/、，]+).*")  # 記者林宸誼／即時報導: reporter and kind of text
 _WORK_BY = re.compile(r"^[^,;|]{1,25}\sby\s")  # "Analysis by"
 _BETWEEN = re.compile(
     r"\s*(?:[,;/|•·](?:\s*(?:and|und|et|y|e|&)\s)?|\s(?:and|und|et|y|e|en|och|og|&|with|mit)\s)\s*", re.IGNORECASE

@@ -5,16 +5,19 @@ htmldate, which searches the whole text; Last-Modified of the server is the last
 the hour comes from a later source that knows it for about that day, or from the only clock time of that day on the
 page.
 
-A date may belong to another text: to a teaser, a comment, the clock of the site. What stands in such an element, or in a
-link to another page, is left out; of the lists of links the same is believed, save where a clock is looked for of which
-the day is known.
+A date may belong to another text: a teaser, a comment, the clock of the site. Dates in such elements, or in a link to
+another page, are left out. Lists of links count as other texts too, except in a search for the clock time on a known
+day.
 
-Zones are often wrong. A time without one is local: in the zone of another statement of the page, else of its country. It
-is UTC if another statement says so of the same clock, or if the page shows its readers the same minute of another hour;
-twelve hours apart are a clock of twelve hours. One that claims to be UTC is local all the same if another statement gives
-the very same clock in another zone, or if the page shows that clock to the readers of a country with another. What is UTC
-indeed still has a zone, in which its readers tell the day: that of other statements, of the clock they are shown, of the
-country, or one that fits the day in the address.
+Time zones are often wrong, so other statements of the page decide:
+
+- A time without a zone is local: in the zone of another statement of the page, else in that of its country. It is UTC
+  if another statement says so of the same clock time, or if the page shows its readers the same minute of another hour.
+  A difference of twelve hours means a clock of twelve hours.
+- A time that claims to be UTC is local if another statement gives the same clock time in another zone, or if the page
+  shows that clock time to readers of a country with another zone.
+- A time that is really UTC also has a zone, in which its readers count the days: that of other statements, of the clock
+  time they are shown, of the country, or one that fits the day in the address.
 """
 
 import re
@@ -36,9 +39,9 @@ DAY = 86_400.0
 
 MANY_DAYS = 3  # different days from which on dates that stand together are a list (ours)
 HEAD_REACH, HEAD_TEXT = 4, 400
-"""Ancestors of a headline, and characters before it (twice as many behind), in which dates are looked for (ours)."""
+"""Ancestors of a headline, and characters before it (twice as many behind), in which dates are searched (ours)."""
 
-LINE_CAP = 3_000  # lines of a page in which the clock of a known day is looked for (ours)
+LINE_CAP = 3_000  # lines of a page in which the clock time of a known day is searched (ours)
 
 
 _PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued")
@@ -69,7 +72,7 @@ SAME_ZONE = 60 * DAY
 MINUTE, HALF_HOUR, HALF_DAY = 60.0, 1800.0, DAY / 2
 
 WESTMOST, EASTMOST = -12 * 3600.0, 14 * 3600.0  # zones ahead of UTC, in seconds
-SEARCHED_CHARACTERS = 300_000  # of a page without stated dates, how much is searched at most (ours)
+SEARCHED_CHARACTERS = 300_000  # a page without stated dates is searched only up to this length (ours)
 _PUBLISHED_META = """
 article:published_time og:article:published_time og:published_time datepublished article:published article.published
 parsely-pub-date sailthru.date cxenseparse:recs:publishtime cxenseparse:publishtime rnews:datepublished publish-date
@@ -91,7 +94,7 @@ last-updated last_updated lastmod revision_date revised updated utime
 """
 MODIFIED_META = tuple(_MODIFIED_META.split())  # the same for the modification date
 
-_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)(?<!\d{5})")  # four times as fast as to look back first
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)(?<!\d{5})")  # four times as fast as looking back first
 _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|(\d\d)(\d\d))(?!\d)")
 
 
@@ -99,14 +102,14 @@ class PageDates:
     """The dates of one page."""
 
     def __init__(self, head: Head, *, last_modified: str = "", now: float | None = None) -> None:
-        """`last_modified`: what the server says; `now` (default: no limit) bounds dates that lie in the future."""
+        """`last_modified`: what the server says; `now` (default: no limit) bounds dates in the future."""
         self._head, self._last_modified = head, last_modified
         self._latest = float("inf") if now is None else now + FUTURE
 
     def published(self, *, ignored: Collection[DateSource] = (), lang: str = "") -> Dated | None:
-        """When the page says it was first published.
+        """When the page says that it was first published.
 
-        Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
+        Sources in `ignored` are known to be wrong on this site, so the next one is used. `lang` hints at its country.
         """
         found = self._best(one for one in self._stated() if one.source not in ignored)
         if found is not None and DateSource.URL not in ignored:
@@ -130,7 +133,7 @@ class PageDates:
         return self._best(stated)
 
     def _stated(self) -> Iterator[Dated]:
-        """The publication dates that a page states, its address, and what stands round its headline, best source first."""
+        """The publication dates in the page, in its address and near its headline, best source first."""
         yield from _read_dates(self._head.stated_dates("datePublished"), DateSource.JSON_LD)
         yield from _read_dates(_meta(self._head, PUBLISHED_META), DateSource.META)
         yield from _read_dates(self._published_stamps(), DateSource.TIME)
@@ -141,7 +144,7 @@ class PageDates:
         return _read_dates([self._last_modified], DateSource.LAST_MODIFIED)
 
     def _best(self, found: Iterable[Dated]) -> Dated | None:
-        """The first possible date, or an exact one of about the same day if the first knows only the day."""
+        """The first possible date, or an exact one of about the same day if the first gives only the day."""
         first: Dated | None = None
         for dated in found:
             if not EARLIEST <= dated.time <= self._latest:
@@ -152,14 +155,14 @@ class PageDates:
         return first
 
     def _sharpened(self, found: Dated, ignored: Collection[DateSource]) -> Dated:
-        """The moment of a day of which no source near the headline tells the hour."""
+        """The time on a day of which no source near the headline gives the hour."""
         if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
             return found
         clock = self._moment_on(found)
         return found if clock is None or self._best([clock]) is None else clock
 
     def _zoned(self, found: Dated, country: str) -> Dated:
-        """The moment in the zone that is meant, and that zone."""
+        """The moment in the right zone, and that zone."""
         if not found.exact or found.zone:
             return found
         shown = [one for one in self._shown if one.exact]
@@ -188,18 +191,18 @@ class PageDates:
 
     @lazily
     def _stamped(self) -> list[tuple[LexborNode, str]]:
-        """The headlines, and the elements that are marked as dates, each with the words that hint at what its date means."""
+        """The headlines, and the elements marked as dates, each with the words that hint at what its date means."""
         stamps = islice(filter(_is_stamp, self._head.tree.marked), _STAMP_CAP)
         return [(node, "" if node.tag == "h1" else _marks(node)) for node in stamps]
 
     def _stamps_marked(self, hint: re.Pattern[str]) -> Iterator[str]:
-        """What stands in `<time>` and its like that is marked so."""
+        """Dates in `<time>` and similar elements whose words match this hint."""
         for node, marks in self._stamped:
             if hint.search(marks) and not is_elsewhere(node, ("aside", "nav", "footer"), self._head.path):
                 yield _stamp(node)
 
     def _published_stamps(self) -> Iterator[str]:
-        """Dates in `<time>` and its like: first those marked as publication, then those nearest the headline."""
+        """Dates in `<time>` and similar elements: first those marked as publication, then those nearest the headline."""
         yield from self._stamps_marked(_PUBLISHED_HINT)
         before: list[LexborNode] = []
         after: list[LexborNode] = []
@@ -215,7 +218,7 @@ class PageDates:
 
     @lazily
     def _shown(self) -> list[Dated]:
-        """Dates that stand round the headline, each on a line of its own, those behind it first."""
+        """Dates near the headline, each on a line of its own; those after it come first."""
         found: list[Dated] = []
         for headline in self._head.headlines[:2]:
             name, above = headline.text().strip(), headline.parent
@@ -244,16 +247,15 @@ class PageDates:
         return next(iter(found.values())) if len(found) == 1 else None
 
     def _searched(self, ignored: Collection[DateSource]) -> Iterator[Dated]:
-        """What htmldate makes of the text; it parses the page anew, so this is the dear way.
+        """What htmldate makes of the text; expensive, because it parses the page again.
 
-        It also looks where dates are stated, and so may come back with what an `ignored` source said.
+        It also looks where dates are stated, and so may return what an `ignored` source said.
         """
         import htmldate  # slow to load as well
 
         html = _without_others(self._head.tree)
-        if (
-            not html.startswith("<") or len(html) > SEARCHED_CHARACTERS
-        ):  # what is no markup it might take for an address
+        # htmldate might take anything but markup for an address
+        if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:
             return
         try:
             day = htmldate.find_date(
@@ -264,7 +266,7 @@ class PageDates:
                 min_date="1990-01-01",
                 max_date=datetime.fromtimestamp(min(self._latest, LATEST), UTC).strftime("%Y-%m-%d"),
             )
-        except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date it stumbles over
+        except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date that it cannot handle
             return
         lies = [one.time for one in self._stated() if one.source in ignored] if ignored else []
         for found in _read_dates([day or ""], DateSource.TEXT):
@@ -280,7 +282,7 @@ def _read_dates(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
 
 
 def _first(dated: Dated, url: Url) -> Dated:
-    """The day in the path of the address, if the page states one much later: it was moved, or published anew."""
+    """The day in the path of the address, if the page states a much later one: then it was moved or published again."""
     folder = next(_read_dates(_url_days(url, folders=True), DateSource.URL), None)
     return dated if folder is None or folder.time < EARLIEST or dated.time - folder.time < 2 * SAME_DAY else folder
 
@@ -323,12 +325,12 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
 
 
 def _without_others(tree: PageTree) -> str:
-    """The page without what dates other pages, which are lists of dated links."""
+    """The page without lists of dated links, whose dates are those of other pages."""
     html = tree.html or ""
     if not any(map(_dates_others, tree.css("ul, ol"))):
         return html
     copy = LexborHTMLParser(html)  # some trees cannot be cloned
-    for node in reversed(list(filter(_dates_others, copy.css("ul, ol")))):  # those in others before these
+    for node in reversed(list(filter(_dates_others, copy.css("ul, ol")))):  # inner lists first
         node.decompose()
     return copy.html or ""
 
@@ -350,7 +352,7 @@ def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
 
 
 def _lines_of(day: Dated, tree: PageTree) -> list[str]:
-    """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
+    """The lines of the whole page that name the year of this day, each with the next one; cheaper than `_lines`."""
     text = "" if tree.body is None else tree.body.text(separator="\n")
     year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
     lines = text.split("\n") if year in text else []
@@ -372,13 +374,16 @@ def _lines(tree: PageTree) -> Iterator[str]:
 
 
 def _told(lines: Iterable[str]) -> list[Dated]:
-    """Dates that stand together, those with a clock first; none if they are many different days, as of a list."""
+    """Dates that stand together, those with a clock time first; none if they are many different days, as on a list."""
     dates = sorted(_read_dates(lines, DateSource.TEXT), key=lambda dated: not dated.exact)
     return dates if len({dated.time // DAY for dated in dates}) < MANY_DAYS else []
 
 
 def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
-    """The lines that are little more than a date, each with a clock that stands on the next; not those of changes and ends."""
+    """The lines that are little more than a date, each with a clock time on the next line.
+
+    Dates of changes and ends are left out.
+    """
     said = [" ".join(line.split()) for line in lines]
     said = [line for line in said if line]
     for line, following in zip(said, [*said[1:], ""], strict=False):
@@ -399,7 +404,7 @@ def _is_stamp(node: LexborNode) -> bool:
 
 
 def _marks(node: LexborNode) -> str:
-    """The words of an element that hint at what its date means, in lower case; its parent's class counts too."""
+    """The words of an element that hint at what its date means, in lower case; the class of its parent counts too."""
     attributes = node.attributes
     words = [attributes.get(key) or "" for key in ("itemprop", "class", "id", "property")]
     if "pubdate" in attributes:
@@ -410,7 +415,10 @@ def _marks(node: LexborNode) -> str:
 
 
 def _stamp(node: LexborNode) -> str:
-    """What an element states as its date, or what it shows if that is said to be the publication on another day."""
+    """What an element states as its date.
+
+    If it shows another day and calls that the publication date, what it shows instead.
+    """
     attributes = node.attributes
     stated = attributes.get("datetime") or attributes.get("content") or attributes.get("title")
     shown = node.text(separator=" ").strip()
@@ -422,7 +430,7 @@ def _stamp(node: LexborNode) -> str:
 
 
 def is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str) -> bool:
-    """Whether an element belongs to another text: within one of these elements, or one named after such a thing.
+    """Whether an element belongs to another text: it is within one of these elements, or in one with such a name.
 
     The footer of the article with the headline belongs to it; many themes state the date there.
     """

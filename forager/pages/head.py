@@ -1,4 +1,4 @@
-"""A parsed page and what it says of itself: its elements by tag, meta, link and JSON-LD, each read once for all who ask.
+"""A parsed page and what it says of itself: its elements by tag, its meta, link and JSON-LD, each read once.
 
 Type and address decide which node of JSON-LD is the page's own story. Broken JSON is common: comments and CDATA marks
 around it, raw control characters, a comma too many. JSON that cannot be repaired is searched for the pattern
@@ -29,10 +29,10 @@ T = TypeVar("T")
 
 
 class lazily(Generic[Owner, T]):
-    """A method as a property that is worked out when it is asked for first, and then stands in the object itself.
+    """A method as a property that is computed when it is first asked for, and then kept in the object.
 
-    As `functools.cached_property`, without the lock that it takes up to Python 3.11: a page has twenty such answers, and
-    each page is read by one thread.
+    Like `functools.cached_property`, but without the lock that it has up to Python 3.11: a page has twenty such
+    answers, and each page is read by one thread.
     """
 
     def __init__(self, work: Callable[[Owner], T]) -> None:
@@ -41,7 +41,7 @@ class lazily(Generic[Owner, T]):
         self.__doc__ = work.__doc__
 
     def __get__(self, instance: Owner, owner: type[Owner]) -> T:
-        answer = instance.__dict__[self._name] = self._work(instance)  # found there the next time
+        answer = instance.__dict__[self._name] = self._work(instance)  # Python finds it there the next time
         return answer
 
 
@@ -53,10 +53,12 @@ _MARKED = (
 
 
 class PageTree(LexborHTMLParser):
-    """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
+    """A parsed page. It finds all elements that its readers need in one walk, because a walk through a large page takes
+    long.
+    """
 
     def tags(self, name: str) -> list[LexborNode]:
-        """The elements of this tag in document order; the list is not to be changed."""
+        """The elements with this tag in document order; do not change the list."""
         return self._found[name] if name in _ASKED_FOR else super().tags(name)
 
     @lazily
@@ -68,11 +70,14 @@ class PageTree(LexborHTMLParser):
 
     @lazily
     def marked(self) -> list[LexborNode]:
-        """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
+        """The elements that may be dates or bylines, in document order, found in one walk for both."""
         return self.css(_MARKED)
 
     def forget(self) -> None:
-        """Forgets the elements found: they hold the tree, and it them, so only the collector of garbage would free both."""
+        """Forgets the elements found.
+
+        They hold the tree, and the tree holds them, so only the garbage collector would free both.
+        """
         self.__dict__.clear()
 
 
@@ -85,9 +90,9 @@ def ancestors(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
-    """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
+    """For each node the largest of the `reach` nearest elements around it that holds none of the other nodes."""
     lines: list[list[LexborNode]] = []
-    holders: dict[int, tuple[list[LexborNode], int]] = {}  # by `mem_id`: in which line an element stands, and where
+    holders: dict[int, tuple[list[LexborNode], int]] = {}  # by `mem_id`: the line of an element and its place in it
     for node in nodes:
         line, above = [node], node.parent
         while above is not None and len(line) <= reach and above.tag not in ("body", "html"):
@@ -104,7 +109,7 @@ def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
 
 
 def heading_anchor(heading: LexborNode) -> LexborNode | None:
-    """The link that a heading stands in, or that stands in it."""
+    """The link that contains a heading, or the link in it."""
     above = heading.parent
     return above if above is not None and above.tag == "a" else heading.css_first("a[href]")
 
@@ -117,7 +122,7 @@ def heading_link(heading: LexborNode, own: str) -> tuple[str, str]:
         return "", ""
     try:
         return urlsplit(urljoin(own, href.strip())).path or "/", link.text().strip()
-    except ValueError:  # no address at all
+    except ValueError:  # not an address
         return "", ""
 
 

@@ -4,17 +4,17 @@ The rule is a vote of cheap signs. A positive sum means an article, anything els
 
 - what the page says of itself: an article type in JSON-LD or Open Graph +2, a list type in JSON-LD -2, so that the two
   cancel out (Open Graph `website` says nothing: many publishers leave it on articles); the class of its body, which
-  WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
-- its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
+  WordPress and similar systems set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
+- its headline: an `h1` as long as a headline that the title repeats +1, because lists have short names;
 - its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; three words or a
-  long number there, or such a number in the query, +1; a path of at most two short words -1;
-- its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
-  headlines the length of the links in the main region that read like a headline. At least twice as much prose as
-  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together,
-  as no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers
-  and hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
-  another page, a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a
-  second statement says so too.
+  long number at the end, or a long number in the query, +1; a path of at most two short words -1;
+- its body: *teasers* are blocks of the same shape, each with a linked headline. *Prose* is the main text outside of
+  them, *headlines* the total length of the links in the main region that read like a headline. At least twice as much
+  prose as headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand
+  together, as on no list, count as much as the headlines: 0 if they are many, else -1. If the main text is in teasers
+  and hardly any beside them, -4 or -5: an archive with excerpts is a list. If `<article>` elements are headed by a link
+  to another page, a single one is enough for this. A page that states to be an article loses at most 3, and at most 2
+  if its address or a second statement says so too.
 
 The weights are ours, set by hand.
 """
@@ -118,7 +118,7 @@ def _by_body(head: Head, links: Callable[[], Sequence[Link]], text: str) -> int:
 
 
 def _texts(*groups: Sequence[LexborNode]) -> list[list[str]]:
-    """The texts of these elements, each read once though it may stand in several groups."""
+    """The texts of these elements; an element in several groups is read only once."""
     nodes = {node.mem_id: node for group in groups for node in group}
     texts = {number: " ".join(node.text(separator=" ").split()) for number, node in nodes.items()}
     return [[texts[node.mem_id] for node in group] for group in groups]

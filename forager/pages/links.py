@@ -132,7 +132,7 @@ class PageLinks:
         return found
 
     def _place(self, node: LexborNode) -> tuple[Region, bool]:
-        """Region within an element, and whether that is inside main or article; what was found out is kept."""
+        """The region of the links within an element, and whether it is inside main or article; results are kept."""
         above: LexborNode | None = node
         unknown: list[tuple[int, LexborNode]] = []
         while above is not None and above.mem_id not in self._places:
@@ -209,7 +209,11 @@ _OUTSIDE = (Region.MAIN, False)
 
 
 def _place_inside(node: LexborNode, tag: str, place: tuple[Region, bool]) -> tuple[Region, bool]:
-    """Region and whether it is inside main or article, whose headers and footers are its own, within a box of this tag."""
+    """The region within this element, and whether that is inside main or article.
+
+    Headers and footers inside those belong to them. `tag` is one that may change the region; `place` is what surrounds
+    the element.
+    """
     region, in_text = place
     if tag == "main":
         return Region.MAIN, True
@@ -238,7 +242,7 @@ def _named(role: str | None, classes: str | None, id: str | None) -> Region | No
 
 _FEWEST = 3  # items of a list of dated pages
 _TIMES_MOST = 500
-_REACH = 100  # elements round a time that are looked at
+_REACH = 100  # elements around a time that are examined
 _HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
 
 

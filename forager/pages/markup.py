@@ -150,7 +150,7 @@ def _is_plausible(text: str, codec: str) -> bool:
 
 
 def _guess(body: bytes) -> str:
-    """The likeliest codec by the frequencies of characters round the first byte that is not ASCII."""
+    """The likeliest codec by the frequencies of characters around the first byte that is not ASCII."""
     from charset_normalizer import from_bytes  # slow to load, and few pages need it
 
     words = _TAGS.sub(b" ", body[: 64 * _SAMPLE])

@@ -201,7 +201,7 @@ class Page:
         return self.published_but(())
 
     def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
-        """The publication date without these sources: they lie on this site."""
+        """The publication date without these sources, which are wrong on this site."""
         return self._attempt("published", lambda: self._published(ignored), None)
 
     def _published(self, ignored: Collection[DateSource]) -> Dated | None:

@@ -1,16 +1,16 @@
 """The main text of a page: the story without navigation, share bars, related links, comments, notices and clocks.
 
-Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
-widened while that adds much text, is written out, a line for each block and each row of a table. An element that is named
+Paragraphs vote for the elements that contain them, the nearest ones most (the idea of Arc90's Readability). The winner,
+widened while that adds much text, is written out, one line for each block and for each row of a table. An element named
 after the body of a story bounds it, if it holds most of what was found.
 
-Three ways, each asked only if the one before caught little: the `p` elements alone, of which a usual story consists;
-text that stands in any block as well; and text in any element. The tree is only read, and what stands in a link not even
-that.
+There are three ways, each tried only if the one before caught little: the `p` elements alone, of which a usual story
+consists; text in any block as well; and text in any element. The tree is only read; text in a link is ignored.
 
-What is furniture is told by tags, classes and ids. Names lie: a whole page may stand in a form, or in a box called after
-the sidebar beside it. So most furniture is only suspected: what holds most of the prose of a page, or of its part round
-the headline, is none after all. Of *loose* furniture this is believed sooner than of *fixed*, such as comments and teasers.
+*Furniture* is everything on a page that is not the story. Tags, classes and ids show what it is, but names can be
+wrong: a whole page may be inside a form, or in a box named after the sidebar beside it. So most furniture is only
+suspected: an element that holds most of the prose of a page, or of its part near the headline, is not furniture. This
+is believed sooner of *loose* furniture than of *fixed* furniture, such as comments and teasers.
 """
 
 import re
@@ -25,26 +25,29 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head, PageTree, ancestors
 
-PARAGRAPH = 25  # characters from which a text counts as a paragraph that may vote (ours)
+PARAGRAPH = 25  # a text with at least this many characters is a paragraph and may vote (ours)
 ENOUGH = 200
-"""Characters of main text below which names of furniture are distrusted, as they seem to have hit the story (ours);
-furniture that holds fewer is furniture."""
+"""Characters of main text below which names of furniture are distrusted, because they seem to have removed the story;
+an element with fewer characters that is named like furniture is furniture (ours).
+"""
 
-PLENTY = 1_500  # characters in `p` elements from which on nothing else is asked (ours)
-WIDEN = 0.2  # the winner gives way to an ancestor that holds at least this share more paragraph text (ours)
+PLENTY = 1_500  # with at least this many characters in `p` elements, no other way is tried (ours)
+WIDEN = 0.2  # an ancestor replaces the winner if it holds at least this share more paragraph text (ours)
 MOST = 0.5
-"""Furniture that holds at least this share of the prose (of fixed furniture none is counted) is none, if the headline
-stands in it, or if one element holds this share of its own prose, as a story does and a row of comments or teasers does
-not. An element named after a story with this share of what was found bounds it (ours)."""
+"""An element named like furniture is not furniture if it holds at least this share of the prose, and the headline is in
+it or one element in it holds this share of its prose, as in a story but not in a row of comments or teasers. Prose in
+fixed furniture does not count, unless fixed furniture without the headline is examined. An element named after a story
+that holds this share of what was found bounds it (ours).
+"""
 
-MUCH = 0.3  # the same of an element in which the headline stands (ours)
+MUCH = 0.3  # the share with which an element named after a story bounds it if the headline is in it (ours)
 NAMED = 1.5
-"""How much more the votes of paragraphs count that stand in an element named after the body of a story (ours)."""
+"""Factor for the votes of paragraphs in an element named after the body of a story (ours)."""
 
-STORIES = 10  # articles of a page among which its own story is looked for (ours)
+STORIES = 10  # articles of a page among which its own story is searched (ours)
 REACH = 30  # ancestors that a paragraph votes for (ours); it bounds the work on pages nested without end
 ELEMENT_CAP = 12_000
-"""Elements that are looked at in one way (ours), for the same reason; twice as many in all ways together."""
+"""Elements that are examined in one way, for the same reason; twice as many in all ways together (ours)."""
 
 _WORD = re.compile(r"\w+")
 _UNITS = frozenset(["p", "div", "td", "section", "article", "blockquote", "pre"])
@@ -54,13 +57,13 @@ _ALL_UNITS = _UNITS | frozenset(["span", "li", "dd", "font", "center", "b", "i",
 
 LINKED = 0.5  # a line with at least this share of its characters in links is navigation (ours)
 DEPTH = 150  # elements nested deeper than this are not written out (ours): nobody writes such pages by hand
-LIST = 200  # characters of short lines from which on they are a text of their own (ours)
+LIST = 200  # short lines with at least this many characters are a text of their own (ours)
 _INLINE_NAMES = """
 a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
 wbr ruby rb rt rp
 """
 _INLINE_TAGS = frozenset(_INLINE_NAMES.split())
-_END = "\0"  # of a line; the HTML standard lets no text of a page hold it
+_END = "\0"  # the end of a line; the HTML standard allows it in no text of a page
 _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
 
 
@@ -101,7 +104,7 @@ def main_text(tree: PageTree) -> str:
     return text
 
 
-NAME_CAP = 200  # characters of a class or id that are looked at (ours)
+NAME_CAP = 200  # characters of a class or id that are read (ours)
 
 
 class Box(Enum):
@@ -141,7 +144,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
 def box_of(node: LexborNode, tag: str | None, by_name: bool = True) -> Box:
-    """What the element itself is; `by_name`: its attributes count besides the tag."""
+    """What the element itself is; `by_name`: its attributes count as well as the tag."""
     if (known := _BOXES.get(tag)) is not None:
         return known
     attributes = node.attributes if by_name else None
@@ -159,7 +162,7 @@ def _described(classes: str | None, id: str | None, style: str | None, hidden: s
         return Box.LOOSE
     if property == "articleBody":
         return Box.STORY
-    names = f"{(classes or '')[:NAME_CAP]} {(id or '')[:NAME_CAP]}".lower()  # thrice as fast as to ignore case
+    names = f"{(classes or '')[:NAME_CAP]} {(id or '')[:NAME_CAP]}".lower()  # three times as fast as ignoring case
     if _FIXED_NAMES.search(names):
         return Box.FIXED
     if _LOOSE_NAMES.search(names):
@@ -173,9 +176,9 @@ class _Place:
 
     node: LexborNode
     boxes: tuple[int, ...]
-    """The furniture round it, by `mem_id`."""
+    """The furniture around it, by `mem_id`."""
     in_story: bool
-    """It stands in an element named after the body of a story."""
+    """Whether it is in an element named after the body of a story."""
     paragraphs: list[str] = field(default_factory=list)
 
     @property
@@ -208,7 +211,7 @@ class _Round:
     boxes: tuple[int, ...] = ()
     in_story: bool = False
     is_out: bool = False
-    """They are no part of any story."""
+    """Whether they are no part of any story."""
 
 
 _OUT = _Round(is_out=True)
@@ -221,9 +224,9 @@ class _Prose:
         """`left`: how many elements may still be examined."""
         self.by_name, self.left = by_name, left
         self.found: list[tuple[LexborNode, _Round, str]] = []
-        """The paragraphs in document order, each with its element and what stands round it."""
-        self.others: set[int] = set()  # which of them stand in no usual block, by their numbers
-        self.plain: dict[int, str] = {}  # the text of each paragraph in which there is no element, by its `mem_id`
+        """The paragraphs in document order, each with its element and what surrounds it."""
+        self.others: set[int] = set()  # the positions of those in no usual block
+        self.plain: dict[int, str] = {}  # the text of each paragraph without elements in it, by its `mem_id`
         self.stories: set[int] = set()  # elements that are named after the body of a story
         self.fixed: set[int] = set()
         self._rounds: dict[int, _Round] = {}
@@ -238,7 +241,7 @@ class _Prose:
                     self._add_paragraph(node, parent, around)
 
     def _round_inside(self, node: LexborNode) -> _Round:
-        """What stands round the elements in this one; what was found out is kept."""
+        """What surrounds the elements in this one; results are kept."""
         above: LexborNode | None = node
         unknown: list[tuple[int, LexborNode]] = []
         while above is not None and above.mem_id not in self._rounds:
@@ -437,12 +440,12 @@ def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidat
 
 
 def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[int], *, by_name: bool = True) -> str:
-    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
+    """The lines from the first to the last one that reads like a sentence, without the headline and labels around them.
 
-    A text that is mostly short lines, as a calendar or a table, is left whole.
+    A text of mostly short lines, such as a calendar or a table, is left whole.
 
-    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link;
-    `spared` are elements that are no furniture, whatever they are called.
+    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element and to be in no link; `spared`
+    are elements that are not furniture, whatever they are called.
     """
     lines = _Lines(plain, spared, by_name)
     lines.write(node)
@@ -454,7 +457,7 @@ def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[
 
 
 class _Lines:
-    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
+    """The text so far, one line for each block; all lines are tidied together at the end, which is much cheaper."""
 
     def __init__(self, plain: Mapping[int, str], spared: Collection[int], by_name: bool) -> None:
         self._plain, self._spared, self._by_name = plain, spared, by_name
@@ -464,7 +467,7 @@ class _Lines:
         """How many characters of a line stand in links, for lines that have any; the first line is 0."""
 
     def end(self) -> None:
-        """The next text stands on a new line."""
+        """Ends the line."""
         if self.parts and self.parts[-1] is not _END:
             self.parts.append(_END)
             self.ends += 1
@@ -479,7 +482,7 @@ class _Lines:
         self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
 
     def kept(self) -> list[str]:
-        """The lines that say something, each once: captions and calls repeat, paragraphs do not.
+        """The lines that say something, each once, because captions and appeals repeat and paragraphs do not.
 
         A text that consists of repeated lines, as a table may, is left as it is.
         """
@@ -492,7 +495,7 @@ class _Lines:
         return once if 2 * sum(map(len, once)) >= sum(map(len, kept)) else kept
 
     def write(self, node: LexborNode, linked: bool = False, depth: int = 0) -> None:
-        """Add what stands in an element; `linked`: it stands in a link."""
+        """Adds what is in an element; `linked`: the element is in a link."""
         for child in node.iter(include_text=True):
             tag = child.tag
             if tag == "-text":
@@ -525,7 +528,7 @@ class _Lines:
 
 
 def _tidy(text: str) -> str:
-    """With single blanks alone, and none at the ends."""
-    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
+    """The text with single blanks, and none at the ends."""
+    if text.isprintable() and "  " not in text:  # the blank is the only printable white space
         return text.strip(" ")
     return " ".join(text.split())
