@@ -53,7 +53,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def in_python(kernel: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Makes a function, which must do the same, the plain Python of a kernel: for loops that take it too long."""
+    """Makes a function the plain Python form of a kernel whose loops are slow in Python; it must give the same results."""
 
     def keep(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(kernel, Kernel)

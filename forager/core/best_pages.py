@@ -47,7 +47,7 @@ from forager.recrawl.rhythm import HOURS, busy_clock
 
 HOUR, WEEK = 1 / 3600, 1 / HOURS
 FAR = 0.02
-"""λ is computed anew if it has moved by more than this share."""
+"""λ is computed again if it has moved by more than this share."""
 SMALL = 0.5
 """Up to this x, 1 − e^(−x) is nearly 12x / (12 + 6x + x²)."""
 SLACK = 1.0015
@@ -57,7 +57,7 @@ SLACK = 1.0015
 
 
 BLOCK = 64
-"""Number of pages whose rows stay in the processor's cache."""
+"""Number of pages whose rows fit into the processor's cache."""
 
 
 class Glance(Protocol):
@@ -168,9 +168,9 @@ def bounds_of(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
 
 
 ROUNDED = 1.000001
-"""What an upper bound is raised by, since it is rounded otherwise than what it bounds."""
+"""Factor that raises an upper bound, because it is rounded differently from what it bounds."""
 TINY = 1e-9
-"""Added to bounds of 1 − e^(−x), which is rounded to 1e-16 however small x is."""
+"""Added to bounds that contain 1 − e^(−x), because that is rounded to multiples of 1e-16 even for a tiny x."""
 
 
 @inlined
@@ -254,8 +254,8 @@ def pick(
     """The most promising page: its index, its worth, whether it is a fresh link; and the largest worth of any page, or
     one that is no less than `enough`.
 
-    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Visited pages that are surely not
-    among the first are not worked out, and the one that may be first of all comes first, so that most of them are not.
+    `leaning` holds a factor for each page, or is empty; `luck` in [0, 1) breaks ties. A visited page is computed only
+    if its upper bounds can win. The one with the highest bound comes first, which rules out most others.
     """
     look_ahead(mind)
     table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
@@ -356,7 +356,7 @@ def _select(
 
 @inner
 def _glance_at(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, keys: FloatArray) -> None:
-    """Sets `keys` to the ordering values of pages, or their worth alone, at a glance."""
+    """Sets `keys` to estimates of the promise of pages, or of their worth alone."""
     look_ahead(mind)
     for i in range(len(urls)):
         rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)

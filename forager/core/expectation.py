@@ -247,8 +247,8 @@ def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, l
 
 @inlined
 def sort_of(page: PageRow) -> int:
-    """The row of means for backlog of this sort."""
-    links = page.links_in  # no loop: nobody could foresee when it ends
+    """The row of means for this sort of backlog."""
+    links = page.links_in  # without a loop, whose end the processor could not predict
     degree = int(links > 1) + int(links > 3) + int(links > 7) + int(links > 15) + int(links > 31)
     return BACKLOG + degree + (DEGREES if page.from_list else 0)
 

@@ -13,7 +13,7 @@ from forager.recrawl.rhythm import HOURS
 class PageRow(Protocol):
     """What is known of one page, for kernels. Times are in seconds, -inf means never."""
 
-    # What a choice reads of a page never visited: one line of the processor's cache …
+    # What a choice reads of a page that was never visited; this fits into one line of the processor's cache.
     visits: int
     failures: int  # failed requests before the first visit
     hub: bool  # whether it is a list; once a list, always a list
@@ -27,21 +27,21 @@ class PageRow(Protocol):
     met: float  # first time a link here was seen
     revealer: int  # the page on which it was first found; -1 for none
     links_in: int  # pages that link here
-    place: int  # first page with the same form of address; its row has the figures of all such pages, see below
-    urgency: float  # of a list, less than 1 if its documents stand on others too
+    place: int  # first page with the same form of address, whose row has the figures of the form (below)
+    urgency: float  # of a list: less than 1 if other lists show its documents too
     latest: float  # latest possible time of publication, by a feed or its address; nan if unknown
     topical: float  # share of a list's documents, or chance of a page never read, that is on the topic; 1 without one
     hours: float  # hours of watching, between visits; of texts busy hours
-    # … of every page visited …
+    # What it reads of every visited page as well.
     signal: float  # last time when a page that links here had news
     last: float  # latest visit
     asked: float  # when it was last requested
-    # … of every list …
-    came: float  # of a list, with old visits forgotten: documents that it brought, …
-    seen_hours: float  # … and busy hours in which they came and did not leave before they were seen
-    gone: float  # documents that left it before the next visit …
-    stood_hours: float  # … and hours for which single documents were seen to stand there
-    # … of every text, and what visits change.
+    # What it reads of every list.
+    came: float  # of a list, old visits decaying: documents that it brought
+    seen_hours: float  # of a list: busy hours watched, without those whose documents left unseen
+    gone: float  # documents that left it before the next visit
+    stood_hours: float  # hours for which single documents were seen on it
+    # What it reads of every text, and what visits change.
     hits: float  # documents that it brought in these hours
     hit_hours: float  # of a text: the hours of watching that brought news
     paid_at: float  # the last visit that brought news

@@ -1,4 +1,4 @@
-"""What score functions read of pages, and the scores that they give them, as kernels."""
+"""What score functions read of pages, and the scores that they give, computed by kernels."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from forager.recrawl.list_estimates import elsewhere_of
 
 @compiled
 def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
-    """The fields of visited pages, times in cycles of so many seconds."""
+    """The columns of visited pages that functions read; times in cycles of `cycle` seconds."""
     out = np.zeros((len(FIELDS), len(pages)))
     prior, history = mind.priors[0], mind.history
     look_ahead(mind)
@@ -61,7 +61,7 @@ def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> Float
 
 @compiled
 def page_scores(mind: Mind, steps: Program, pages: IntArray, now: float) -> FloatArray:
-    """The scores of visited pages by a function; -inf instead of nan."""
+    """The scores that a function gives to visited pages; -inf instead of nan."""
     score, columns = np.empty(len(pages)), page_columns(mind, pages, now, steps.cycle)
     moment, hours = now / steps.cycle, steps.cycle / 3600.0
     evaluate(

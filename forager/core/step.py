@@ -192,7 +192,7 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
             promise[i], _ = bounds_of(mind, page, now)
             if promise[i] > highest:
                 first, highest = i, promise[i]
-    if first >= 0:  # then few others need be worked out
+    if first >= 0:  # its promise rules out most others
         most, _, _ = promise_of(table, int(urls[first]), foreseen, prior, now)
     for i in range(len(promise)):
         if promise[i] < most * most:
@@ -200,7 +200,7 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
             continue
         one: PageRow = table[int(urls[i])]
         promise[i], _, _ = promise_of(table, int(urls[i]), foreseen, prior, now)
-        if i < mine and one.main and one.visits == 0 and promise[i] > 0:  # not just tried
+        if i < mine and one.main and one.visits == 0 and promise[i] > 0:  # and it was not tried a moment ago
             promise[i] = np.inf
         most = max(most, promise[i])
     for i in range(len(promise)):

@@ -18,8 +18,8 @@ thirty examples such estimates were wrong by factors of two and three in both di
 looks like this one. The share was chosen on topics of the Reuters newswire, where a precision of .71 to .78 came out on
 average for .8; in crawls of other weeks it was .65, and lower for topics with close neighbours. A score far above all
 documents is always enough. The topic is in doubt if the threshold is not clearly above the documents and the scores of
-the documents by two halves of the examples are hardly correlated. Whether both halves pass the same documents would be
-no guide: of a common topic, too many pass to be the same ones.
+the documents by two halves of the examples are hardly correlated. Whether both halves pass the same documents says
+little: on a common topic so many documents pass that the halves rarely pass the same ones.
 
 The probability of a document is a logistic curve over its score. It follows from the means and variances of the
 examples and of the documents below the threshold, and from the share of documents that pass.
@@ -73,8 +73,8 @@ ALWAYS, CLEARLY = 8.0, 2.5
 check.
 """
 AGREED, STILL_AGREED = 0.8, 0.65
-"""Otherwise the scores of the documents by two halves of the examples must be correlated at least so much: the first
-holds until a verdict was possible, the second from then on, so that it does not waver.
+"""Otherwise the scores that the documents get by two halves of the examples must have at least this correlation: the
+first value holds until a verdict was possible, the second from then on, so that the verdict does not waver.
 """
 PLAIN, MOST = 0.2, 0.8
 """A list speaks for its documents if more than the first share is on topic, but never more than a list with the second
@@ -221,7 +221,7 @@ class FocusLesson:
     """Terms that do not count: those of the query, if it selected the examples."""
     precision: float
     could_tell: bool
-    """Whether a verdict was possible after the lesson before."""
+    """Whether a verdict was possible after the previous lesson."""
 
     def learn(self) -> Topic:
         """Fits, cross-validates, and chooses the threshold."""
@@ -273,7 +273,7 @@ class FocusLesson:
         return weights
 
     def _agreement(self, rows: sparse.csr_matrix) -> float:
-        """The correlation of the scores that documents get by one half of the examples with those by the other half."""
+        """The correlation between the scores that documents get by one half of the examples and by the other half."""
         few, scores = self.examples.shape[0], []
         weights, documents = self._weights(rows.shape[0]), rows.shape[0] - few - self.refused.shape[0]
         for half in (0, 1):

@@ -149,7 +149,7 @@ def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
 
 @inner
 def _close_stays(mind: Mind, source: PageRow, stayed: int, forestalled: int, length: int) -> None:
-    """What the links that `note_stays` found say of their list."""
+    """Records what the links that `note_stays` found say about their list."""
     means = mind.means
     if source.main:
         source.came += forestalled * share_of_fresh(source, means[FRESH, 0] / means[FRESH, 1], mind.priors[0])
@@ -188,7 +188,7 @@ def _become_list(mind: Mind, url: int) -> None:
     page.hub = True
     page.came, page.seen_hours = page.hits, page.hours
     append(mind.hubs, url)
-    if page.visits > 0:  # it may have revealed links as a single text
+    if page.visits > 0:  # it may have revealed links while it passed for a text
         for known in mind.known[1 : 1 + mind.known[0]]:
             one: PageRow = mind.table[known]
             one.from_list |= one.revealer == url
