@@ -162,12 +162,12 @@ class Ingest:
         self._learn_place(before, page, dated, now)
         await self._date_by_lists(before, page, dated, now)
         visit = self._visit(before, page.response, by, changed, version)
-        self.note(fetched(visit, before.url, kind, new))  # at once, so that events have the order of stored visits
+        self.note(fetched(visit, before.url, kind, new))  # now, so that events have the order of stored visits
         number = before.version
         if version is None:
             await self.store.ack(visit)
         else:
-            number = self.store.record(visit)  # whoever judges the version waits until it is on disk
+            number = self.store.record(visit)  # the version is judged once it is on disk
             self.shown_links.kept(before.id, links)
             if new:
                 self.dating.kept(before, now)
@@ -178,7 +178,7 @@ class Ingest:
         return make_sighting(before.id, now, number, page.text_print, dated, links, kind)
 
     async def _has_changed(self, before: Known, page: Page, kind: Kind, links: IntArray) -> bool:
-        """Whether other bytes of a known page are a change, as the settings define one."""
+        """Whether a known page with other bytes has changed, as the settings define a change."""
         by_links = kind in LISTS or self.settings.change is Change.LINKS
         return has_changed(
             self.settings.change,
@@ -195,7 +195,9 @@ class Ingest:
         return await (self.dating.published_text if self.texts else self.dating.published)(before, page, now)
 
     def _learn_place(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
-        """Learns where pages answer and, from a page seen for the first time, where documents stand."""
+        """Learns where pages answer and, from a page seen for the first time, where documents are. A young document
+        also counts for the page that revealed it.
+        """
         is_copy = before.version is None and self._is_copy(before.url, page)
         for_walls = is_copy and page.kind not in LISTS
         self.walls.learn(before.url, page.response.outcome, now, first=_is_first(before), is_copy=for_walls)
@@ -443,7 +445,7 @@ def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId
 
 
 def _is_first(before: Known) -> bool:
-    """Whether a visit is the first of a page, or the page answered until now."""
+    """Whether this is the first visit of a page, or a visit of a page that has answered before."""
     return before.visits == 0 or before.version is not None
 
 

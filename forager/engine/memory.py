@@ -97,7 +97,7 @@ class Dating:
         return self.trust.published(site(known.url), page, others, now, new=known.version is None)
 
     async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
-        """Returns the same where each new text is a document: it is new unless it stood elsewhere."""
+        """Returns the date to believe where each new text is a document; None if the text was seen before, on any page."""
         texts = self._texts
         is_new = page.text_print not in texts
         remember(texts, page.text_print, None, _MOST_TEXTS)

@@ -6,9 +6,9 @@ no capture. Answers are counted for each *pattern* of a host, its path with sign
 whole host; the latter speaks for patterns not yet known if nothing of the host has ever answered. About the last thirty
 pages count, and of a page that never answered only the first visit. A pattern is a wall if, after eight pages, fewer
 than one in four is believed to answer. Behind a wall, pages that never answered are mostly skipped: the fewer answer
-the fewer are asked. A wall is hopeless if none of the last sixteen pages or more answered. A site may name any number
-of pages behind it, so what is asked there is a share of the host's other requests: in the end one page for sixteen
-others that are answered, which tests the belief. Each page that answers opens the wall a little.
+the fewer are asked. A wall is hopeless if none of the last sixteen or more pages answered. A site may link to any
+number of pages behind it, so the requests there are a share of the answered requests elsewhere on the host: in the end
+one in sixteen, to test the belief. Each page that answers opens the wall a little.
 
 A page that does not answer is requested again after a while, which doubles each time it still does not answer; much
 later if it says that it is gone for good.
@@ -31,11 +31,11 @@ _PATIENCE = 8
 _LEAST = 0.25
 """A pattern is a wall below this probability of an answer (ours)."""
 _HOPELESS = 16
-"""A wall is hopeless after so many pages, none of which answered (ours)."""
+"""A wall is hopeless after this many pages of which none answered (ours)."""
 _FORGOTTEN = 0.5
-"""An answer no longer counts below this, which is after 23 pages that did not answer (ours)."""
+"""Below this value the answers of a pattern count as forgotten: after 23 pages that did not answer (ours)."""
 _SAME_PLACE = 3
-"""A place is taken for a wall after so many pages were redirected to it (ours)."""
+"""A place is taken for a wall after this many pages were redirected to it (ours)."""
 _REMEMBERED = 20_000
 """Maximum number of patterns, places and pages, each; the least recently used goes first (ours: about 6 MB)."""
 
@@ -76,18 +76,18 @@ class Answers:
 
     @property
     def requested(self) -> float:
-        """The share of the pages behind the wall that is requested; if it is hopeless, a share of the host's requests."""
+        """The share of pages behind the wall that is requested; if it is hopeless, a share of the host's requests."""
         return self.chance / _LEAST
 
 
 @dataclass(slots=True)
 class Purse:
-    """Pays for pages behind the hopeless walls of a host."""
+    """Requests that may be spent on pages behind the hopeless walls of a host."""
 
     answers: int = 0
-    """Visits of the host that were answered since the credit was last worked out, without pages behind walls."""
+    """Answered visits of the host since the credit was last computed, without pages behind walls."""
     credit: float = 0.0
-    """Number of pages that may be asked."""
+    """Number of pages that may be requested."""
 
 
 @dataclass(slots=True)

@@ -171,7 +171,7 @@ class WebWorld:
         return self._flights[id]
 
     def _seen_lately(self, id: UrlId, now: float) -> Sighting | None:
-        """Returns a sighting young enough to be shared, unless it is a story that deserves a second look."""
+        """Returns a recent sighting that can be shared; None if there is none, or the story is due for a second look."""
         seen = self.ingest.sightings.get(id)
         if seen is None:
             return None
@@ -181,9 +181,10 @@ class WebWorld:
         return replace(seen, free=True) if is_young else None
 
     def _left_alone(self, page: Known, now: float) -> Sighting | None:
-        """Returns a sighting of nothing for a page that is not requested now; None for any other page.
+        """Returns an empty sighting of a page that is not requested now; None for any other page.
 
-        It is not in the recording yet, it has moved for good, or pages in its place are barren or do not answer.
+        Such a page is not in the recording yet, has moved for good, or is in a place where pages bring nothing or do
+        not answer.
         """
         begin = max(self.held_from.get(page.id, -math.inf), self._elsewhere.get(page.id, -math.inf))
         if begin > now:
@@ -203,7 +204,7 @@ class WebWorld:
         return passes
 
     async def _fly(self, page: Known, by: ForagerId) -> Sighting:
-        """Visits a page in its turn: the fleet and the recrawl cycle share each host."""
+        """Visits a page when it is its turn: the fleet and the recrawl cycle share each host."""
         walls = self.ingest.walls
         was_open = walls.at(page.url) is None
         async with self.shares.turn(host(page.url), int(by == NOBODY)):
