@@ -175,7 +175,7 @@ class Collector:
 
 
 BATCH = 1024
-"""Texts whose states are worked out in one product."""
+"""Texts whose states are computed in one product."""
 _LETTER = re.compile(r"[^\W\d_]")
 TEXTS_PER_CLUSTER = 10
 """Clusters are learned only from at least this many texts for each component of a state."""
@@ -196,7 +196,7 @@ class TextStates:
         return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
 
     def row(self, text: str) -> int:
-        """Returns the row of a text's state in what `finish` gives; -1 for a text without words."""
+        """Returns the row of a text's state in the result of `finish`; -1 for a text without words."""
         if _LETTER.search(text) is None:
             return -1
         count = len(self._rows)
@@ -213,7 +213,7 @@ class TextStates:
         return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])
 
     def _drain(self, *, learn: bool) -> None:
-        """Computes the states of all that waits, with clusters learned from it if none were learned before."""
+        """Computes the states of everything that waits, with clusters learned from it if there are none yet."""
         if learn and not self._settled:
             with suppress(InputError):  # texts without common words: their states stay hashed words
                 self.states = self.states.train(self._waiting)

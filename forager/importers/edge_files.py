@@ -55,12 +55,12 @@ class EdgeTable:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=self._delimiter), [])]
 
     def column(self, *names: str) -> str | None:
-        """Returns the first column called by one of these names, in any case; None if there is none."""
+        """Returns the first column with one of these names, in any case; None if there is none."""
         lower = {column.lower(): column for column in reversed(self.first)}
         return next((lower[name] for name in names if name in lower), None)
 
     def needed(self, *names: str) -> str:
-        """Returns the same as `column`, which must be there."""
+        """Like `column`, but the column must be there."""
         found = self.column(*names)
         if found is None:
             raise InputError(f"{self.path}: has no column {' or '.join(names)}; its first line is {self.first[:5]}")
@@ -74,7 +74,7 @@ class EdgeTable:
         return place < len(self.second) and self.second[place].isdigit()
 
     def batches(self, types: Mapping[str, pa.DataType], *, header: bool = True) -> Iterator[ColumnBatch]:
-        """Yields the named columns in these types. Without a header a column is called by its place: "0", "1", …"""
+        """Yields the named columns with these types. Without a header, columns are named by position: "0", "1", …"""
         with readable(self.path):
             for batch in self._parquet_batches(types) if self._parquet else self._text_batches(types, header):
                 columns = {name: batch.column(name) for name in types}
@@ -118,7 +118,7 @@ class Impacts:
 
 
 def read_edges(path: Path) -> EdgeList:
-    """Reads the links of a file. Page numbers that are far apart are numbered anew, as names are."""
+    """Reads the links of a file. Page numbers that are far apart are numbered again, like names."""
     table = EdgeTable(path)
     source, target = table.column(*_SOURCE), table.column(*_TARGET)
     header = source is not None and target is not None
@@ -179,7 +179,7 @@ def _not_empty(edges: EdgeList, table: EdgeTable) -> EdgeList:
 
 
 def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
-    """Reads the impact of pages by kind; adds up rows of one page, leaves out pages that are not in the graph."""
+    """Reads the impact of pages by kind; rows of the same page add up, pages outside the graph are left out."""
     table = EdgeTable(path)
     page, kinds = table.needed(*_PAGE), [name for kind in KINDS if (name := table.column(kind))]
     if not kinds:
@@ -239,7 +239,7 @@ def _page_type(edges: EdgeList) -> pa.DataType:
 
 
 def _find(edges: EdgeList, column: pa.Array, pages: int) -> IntArray:
-    """Returns the page numbers a column speaks of; UNKNOWN for pages outside the graph."""
+    """Returns the page numbers in a column; UNKNOWN for pages outside the graph."""
     if edges.names is not None:
         return edges.names.find(column.to_pylist())
     numbers: IntArray = column.to_numpy(zero_copy_only=False)

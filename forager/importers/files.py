@@ -69,7 +69,7 @@ class _Row(msgspec.Struct):
     gone: _Value = None
 
     def said(self, names: Sequence[str]) -> str | None:
-        """Returns what stands under the first of these names that is there, as text."""
+        """Returns the column with the first of these names that is there, as text."""
         return next((str(value) for name in names if (value := getattr(self, name)) is not None), None)
 
 
@@ -77,7 +77,7 @@ _DECODE = msgspec.json.Decoder(_Row).decode
 
 
 def _read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """Reads a change log of one JSON object a line."""
+    """Reads a change log with one JSON object on each line."""
     for block in blocks(stream, tally):
         lines: list[int] = []
         rows: list[_Row] = []
@@ -98,7 +98,7 @@ def _read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Capture
 
 
 def _wanted(names: Sequence[str], place: str) -> dict[str, int]:
-    """Finds which column holds what; an InputError says what is missing."""
+    """Finds which column holds what; raises an `InputError` if one is missing."""
     known = {key: next((one for one in choice if one in names), None) for key, choice in _NAMES.items()}
     found = {key: names.index(name) for key, name in known.items() if name is not None}
     if not {"url", "time"} <= set(found) or not {"changed", "digest"} & set(found):
@@ -123,7 +123,7 @@ def _noted(place: str, lines: IntArray, columns: Mapping[str, pa.Array]) -> Capt
 
 
 def _digests(columns: Mapping[str, pa.Array], time: FloatArray) -> PrintArray:
-    """Returns what tells versions apart: the digest, or a fresh one for each change; 0 where nothing changed."""
+    """Returns what distinguishes versions: the digest, or a fresh number for each change; 0 where nothing changed."""
     digest = time.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     if "digest" in columns:
         said = prints(columns["digest"])
@@ -158,7 +158,7 @@ class Format(StrEnum):
 
 
 def sniff(head: bytes) -> Format:
-    """Returns the format of a stream that begins like this, once unpacked."""
+    """Returns the format of a stream that begins like this once it is unpacked."""
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if head.startswith(b"PK\x03\x04"):
@@ -189,7 +189,7 @@ def _by_line(line: bytes) -> Format:
 
 
 def _json(text: bytes) -> Format:
-    """Tells a change log, of one object a line, from a TimeMap, which has mementos or rows of rows."""
+    """Distinguishes a change log, one object on each line, from a TimeMap, which has mementos or rows of rows."""
     if text.startswith(b"["):
         return Format.JSON_TIMEMAP
     if b'"mementos"' in text or b'"original_uri"' in text:
@@ -225,7 +225,8 @@ def import_files(
     every_capture: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """Compiles all captures in these files; names a file that cannot be used, and refuses it if it is the only one.
+    """Compiles the tape of all captures in these files. A file that cannot be used is reported; if it is the only one,
+    that is an error.
 
     `every_capture`: captures that show the same as the one before are versions too. By default, recorded pages decide
     what makes a document new; where only changes were noted, it is a new text.

@@ -26,15 +26,15 @@ class PageTimes:
         self._key = page * len(self._times) + rank
 
     def before(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """Counts the pairs that come before each of others."""
+        """Counts how many of these pairs come before each of the given pairs."""
         return self._before(page, np.searchsorted(self._times, time))
 
     def up_to(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """Counts the same, with those equal to it."""
+        """Counts the same, equal pairs too."""
         return self._before(page, np.searchsorted(self._times, time, side="right"))
 
     def places(self, page: PageNumbers, time: FloatArray) -> IntArray:
-        """Returns where others stand; -1 where they do not."""
+        """Returns the positions of the given pairs; -1 where they are missing."""
         place = self.before(page, time)
         found: BoolArray = self.up_to(page, time) > place
         return np.where(found, place, -1)
@@ -145,7 +145,7 @@ def with_documents(
     kinds: Literal["unknown", "read", "stated"] = "unknown",
     date: bool = True,
 ) -> Tape:
-    """Returns the tape with its documents; `identity` None: the data tell what makes one new.
+    """Returns the tape with its documents; without an `identity`, the data decide what makes one new.
 
     `mentions`: versions, by page and time, whose text only mentions a day. `kinds`: whether the kinds of pages are
     unknown, guessed by a reader, or stated by the operator. `date`: an undated document is as old as its first
@@ -171,7 +171,7 @@ def with_documents(
 
 
 def _dates(tape: Tape, met: LinksMet) -> FloatArray:
-    """Returns the dates; an undated version has the first sight of its document, if that came after the start."""
+    """Returns the dates; an undated version gets the first sighting of its document if that came after the start."""
     there = ~tape.gone
     if tape.identity in ("url", "link"):
         stood = (met.first < met.begun) & ~met.new
@@ -187,7 +187,7 @@ def _dates(tape: Tape, met: LinksMet) -> FloatArray:
 
 
 def _with_linked(tape: Tape, met: LinksMet) -> Tape:
-    """Adds a version for each page that was only linked to, from its first link on; new ones are dated by it."""
+    """Adds a version for each page that was only linked to, from its first link on; new links date their pages."""
     bare = np.diff(tape.version_start) == 0
     pages = np.flatnonzero(bare & (met.first < np.inf))
     time = met.first[pages]

@@ -71,7 +71,7 @@ class CdxReader:
 
 
 def file_name(place: str) -> str:
-    """Returns how a file is called, wherever it lies."""
+    """Returns the name of a file without its folder."""
     return place.replace("\\", "/").rpartition("/")[2]
 
 
@@ -86,7 +86,7 @@ def cdx_header(content: bytes) -> str:
 
 
 def _parts(block: Block) -> Iterator[Block]:
-    """Cuts the block before each header (as when indexes were joined end to end)."""
+    """Cuts the block before each header, because joined indexes have several."""
     begin, line = 0, block.first
     while True:
         mark = block.content.find(b"\n CDX ", begin)
@@ -99,13 +99,13 @@ def _parts(block: Block) -> Iterator[Block]:
 
 
 def _counted(block: Block) -> str:
-    """Returns the fields by the first line that has a known number of them."""
+    """Returns the fields, judged by the first line that has a known number of them."""
     known = (FIELDS.get(line.count(b" ") + 1) for _, line in block.lines())
     return next(filter(None, known), FIELDS[11])
 
 
 def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, IntArray]:
-    """Returns the fields of each line with the right number of them, and the numbers of these lines."""
+    """Returns the fields of each line with the right number of fields, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
     # if a letter occurs twice, the last field counts: wget writes the URL twice
     names = [letter if fields.rindex(letter) == at else str(at) for at, letter in enumerate(fields)]
@@ -121,7 +121,7 @@ def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Int
 
 
 def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, IntArray]:
-    """Returns the lines with so many fields, and their numbers; drops empty lines, counts others."""
+    """Returns the lines with this many fields, as bytes, and their numbers; drops empty lines, counts others."""
     content = block.content
     if b"\r" in content:  # Arrow ends a line at every carriage return
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\xff")
@@ -170,7 +170,7 @@ _decode_fields = msgspec.json.Decoder(_Fields).decode
 
 
 def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
-    """Yields the captures of a block, but for those in recordings read `beside` it; counts broken lines."""
+    """Yields the captures of a block, without those in recordings that are read `beside` it; counts broken lines."""
     rows: list[tuple[int, str, bytes, str | None, str]] = []
     for number, line in block.lines():
         if line.startswith(COMMENTS):
@@ -200,7 +200,9 @@ def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) 
 
 
 def unsurt(key: str) -> str:
-    """Makes a URL of a sorted key (`org,example,www)/path?x=1`), if an index holds no more; the scheme is a guess."""
+    """Makes a URL from a sorted key (`org,example,www)/path?x=1`), for an index that has only the key; the scheme is a
+    guess.
+    """
     key = key.removeprefix("http://(").removeprefix("https://(")
     names, found, path = key.partition(")")
     if not found:
@@ -238,7 +240,7 @@ _decode_timemap = msgspec.json.Decoder(_TimeMap | list[_ServerRow]).decode
 
 
 def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
-    """Yields the mementos of one TimeMap, or of several end to end, piece by piece."""
+    """Yields the mementos of one TimeMap, or of several joined ones, piece by piece."""
     original, kept, line = b"", b"", 1
     while piece := stream.read(_PIECE):
         content = kept + piece
@@ -256,7 +258,7 @@ def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captur
 def _linked_mementos(
     content: bytes, place: str, line: int, tally: ImportTally, original: bytes
 ) -> tuple[Captures, bytes]:
-    """Returns the mementos in whole links, and the URL that links behind them are about."""
+    """Returns the mementos in complete links, and the URL that the following links are about."""
     rows: list[tuple[int, bytes, bytes, bytes]] = []
     at = 0
     for link in _LINK.finditer(content):
@@ -274,7 +276,7 @@ def _linked_mementos(
 
 
 def _mementos(place: str, rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> Captures:
-    """Makes captures of line, URL, time as it was written, and what tells the content apart."""
+    """Makes captures from line, URL, time as written, and what distinguishes the content."""
     lines, urls, times, contents = zip(*rows, strict=True) if rows else ((), (), (), ())
     return Captures(
         place,

@@ -78,7 +78,7 @@ class LogTable:
         return any(name in self.names for name in names)
 
     def column(self, *names: str) -> pa.ChunkedArray:
-        """Returns the first of these columns that is there, every row of which must have a value."""
+        """Returns the first of these columns that is there; each of its rows must have a value."""
         for name in names:
             if name in self.names:
                 column = self._table.column(name)
@@ -122,7 +122,7 @@ class LogTable:
         return found
 
     def flags(self, *names: str) -> BoolArray:
-        """Returns a column of truth values, or of 0 and others."""
+        """Returns a column of truth values, or of 0 and other numbers."""
         column = self.column(*names)
         return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else self.whole(*names) != 0)
 
@@ -151,15 +151,15 @@ def _as_text(path: Path) -> pa.csv.ConvertOptions:
 
 
 def _check_objects(path: Path) -> None:
-    """Checks that each line is an object: pyarrow's reader brings down the process if the first is `null`."""
-    with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
+    """Checks that each line is an object, because pyarrow's reader crashes the process if the first is `null`."""
+    with BufferedReader(pa.input_stream(path)) as file:  # unpacks compressed files
         for number, line in enumerate(file, 1):
             if line.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b""):
                 raise InputError(f"{path}: line {number} is no JSON object")
 
 
 def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
-    """Makes the log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
+    """Makes the log of a table of visits or of stays; a cycle has `cycle` seconds, None: a length that suits the times.
 
     A page without an entry in a cycle counts as unchanged. With digests, a change is a digest different from the last
     one of the page. What rows with a failed download hide is guessed; see `imputed`.
@@ -188,7 +188,7 @@ def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
 
 
 def read_documents(path: Path, log: ChangeLog) -> ShownDocuments:
-    """Reads which URL shows which document from cycle `first` to `last` (without `last`: for ever).
+    """Reads a discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever).
 
     Cycles have the numbers that the log gives them; what appears after its end is left out.
     """
@@ -248,7 +248,7 @@ def _log_of_stays(table: LogTable, cycle: float | None) -> ChangeLog:
 
 
 def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> BoolArray:
-    """Tells which rows are the first stay of their document on their page."""
+    """Returns which rows are the first stay of their document on their page."""
     order = np.lexsort((first, document, page))
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (page[order[1:]] != page[order[:-1]]) | (document[order[1:]] != document[order[:-1]])
@@ -283,7 +283,9 @@ def read_log(
     change: ChangeRule = "auto",
     settled: float = 0.1,
 ) -> ChangeLog:
-    """Reads a change log; `cycle` is in seconds, None: what suits the log. A bad file is an `InputError`."""
+    """Reads the log at a path; raises an `InputError` if it cannot be used. Without a `cycle` in seconds, chooses one
+    that suits the log.
+    """
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
     tape = _tape(path)
@@ -299,7 +301,7 @@ def read_log(
 
 
 def _tape(path: Path) -> Tape | None:
-    """Returns what is, or can be made, a tape; None for a table or a matrix."""
+    """Returns the tape at a path, or one made of what is there; None for a table or a matrix."""
     if (path / CONTENTS).is_file():
         return load_tape(path)
     if (path / DATABASE).is_file():

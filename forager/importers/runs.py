@@ -19,7 +19,7 @@ from forager.terms import LISTS, Channel, DateSource, Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
-    """Compiles the tape of a crawl, finished or under way."""
+    """Compiles the tape of a crawl, finished or running."""
     reader = await Store.view(directory)
     try:
         return await tape_of_store(reader, directory.name, identity=identity, states=states)
@@ -121,7 +121,7 @@ class _Compiling:
                 self._linked.setdefault(link, visit.at)
 
     def _appeared(self, shown: _Shown) -> float:
-        """Returns from when on a page was there, as far as its first visit tells."""
+        """Returns when a page appeared, judged by its first visit."""
         if shown.facts is None:
             return shown.at
         published = shown.facts.published

@@ -53,7 +53,7 @@ class Source:
 
 
 def sources(names: Sequence[str]) -> list[Source]:
-    """Finds all files meant by these names; folders with everything in them, sorted, without hidden files."""
+    """Finds all files meant by these names: a folder means every file in it, sorted, without hidden files."""
     found: list[Source] = []
     for name in names:
         path = Path(name)
@@ -124,7 +124,7 @@ class ByteStream:
         return self._more(size)
 
     def filled(self, size: int) -> bytes:
-        """Reads so many bytes; fewer only at the end."""
+        """Reads exactly this many bytes; fewer only at the end."""
         pieces = []
         while size > 0 and (piece := self.read(size)):
             pieces.append(piece)
@@ -132,7 +132,7 @@ class ByteStream:
         return b"".join(pieces)
 
     def part_lines(self) -> None:
-        """Says that lines follow: one ends where its gz member ends, as in the blocks of ZipNum indexes."""
+        """Declares that lines follow: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
         if self._gz is not None:
             self._gz.parts_lines = True
 
@@ -153,7 +153,7 @@ class ByteStream:
 
 
 def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
-    """Returns the function that reads unpacked bytes: as many as asked for at most, none at the end."""
+    """Returns a function that reads unpacked bytes: at most as many as asked for, none at the end."""
     if begin.startswith(_ZST):
         zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True).read
@@ -232,7 +232,7 @@ class ImportTally:
     """The first few of each kind, with their places."""
 
     def note(self, kind: str, place: str, line: int | None = None, shown: object = "", *, count: int = 1) -> None:
-        """Counts a broken record; `line` counts from 1, `shown` is what stood there."""
+        """Counts a broken record; `line` counts from 1, `shown` is the beginning of its text."""
         self.broken[kind] += count
         if self.broken[kind] - count < NAMED:
             text = shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown)
@@ -240,7 +240,7 @@ class ImportTally:
             self.named.append(f"{where}: {kind}" + (f": {_tidy(text)}" if text else ""))
 
     def note_rows(self, kind: str, place: str, lines: Sequence[int], shown: Callable[[int], object]) -> None:
-        """Counts broken rows at these lines; `shown` returns what stood in the first, second … of them."""
+        """Counts broken rows at these lines; `shown` returns the texts of the first, second … of them."""
         for at, line in enumerate(lines[:NAMED]):
             self.note(kind, place, line, shown(at))
         if len(lines) > NAMED:

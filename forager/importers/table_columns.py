@@ -83,7 +83,7 @@ def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) 
 
 
 def trouble_of(error: Exception) -> str:
-    """Returns what an error says in its first line; what the system says, if it is the system's."""
+    """Returns the first line of an error; for an error of the system, its own words."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -166,14 +166,14 @@ def is_number(type: pa.DataType) -> bool:
 
 
 def is_text(type: pa.DataType) -> bool:
-    """Whether values are text, also as bytes, and if each value is stored once."""
+    """Whether a column holds text, also as bytes, or with each value stored once."""
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return bool(pa.types.is_string(type) or pa.types.is_binary(type) or type in _OTHER_TEXTS)
 
 
 def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: type[T]) -> NDArray[T]:
-    """Returns what `read` makes of each value; `missing` where there is none."""
+    """Returns the result of `read` for each value; `missing` where there is none."""
     coded = column.dictionary_encode()
     distinct = np.asarray([*map(read, coded.dictionary.to_pylist()), missing], type)
     places = coded.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
@@ -243,7 +243,7 @@ def _stamp(raw: bytes) -> float:
 
 
 def moments(column: pa.Array) -> FloatArray:
-    """Reads a column of times, each as `time_of` reads it, or Arrow's own; all nan if it holds anything else."""
+    """Reads a column of times, each by `time_of` or by Arrow; all nan if it holds anything else."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
         return believed(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
@@ -275,7 +275,7 @@ def time_of(text: str | bytes | None) -> float:
 
 
 def _in_seconds(number: FloatArray | np.float64) -> FloatArray:
-    """Converts to seconds since the epoch what was counted in milli-, micro- or nanoseconds."""
+    """Converts to seconds since the epoch; a number that is too large for seconds is in milli-, micro- or nanoseconds."""
     return np.asarray(number / 1000.0 ** np.searchsorted(_FINER, number, side="right"))
 
 

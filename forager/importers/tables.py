@@ -63,7 +63,7 @@ def _in_order(versions: RowArray) -> RowArray:
 
 
 def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
-    """Adds a version wherever a page was seen, which shows what the version before it did; keeps the order.
+    """Adds a version wherever a page was seen, which shows the same as the version before it; keeps the order.
 
     A link was still there at its last time; it had gone at the next time at which its page was seen.
     """
@@ -82,7 +82,7 @@ def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
 
 
 def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple[int, int, IntArray, Int32Array]]:
-    """Yields which stay stands in which version, some pages at a time; versions and stays are in order.
+    """Yields which links are in which version, some pages at a time; versions and stays are in order.
 
     Yields the first of some versions and their number, then, for each link, its version (counted from the first) and
     target.
@@ -137,7 +137,7 @@ class _Import:
         self._builder, self._identity = TapeBuilder(origin), identity
         self._text_states = TextStates(States(states))
         self._known: dict[int, int] = {}
-        """The page of each name met, by the hash of the name."""
+        """The page of each name seen so far, by the hash of the name."""
         self._dated = False
         """Whether the tables say when documents were published."""
         self._seen_last: float | None = None
@@ -209,7 +209,7 @@ class _Import:
         return np.concatenate(rows), np.concatenate(targets)
 
     def _forget_names(self) -> None:
-        """Frees the names, once all tables were read: they take as much room as the addresses of all pages."""
+        """Frees the names, once all tables were read, because they take as much memory as the addresses of all pages."""
         named = [page for page in self._known.values() if page >= 0]
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
@@ -240,7 +240,7 @@ class _Import:
         return stays
 
     def _name_kinds(self) -> bool:
-        """Takes what a table says of the kinds of pages; returns whether there is one."""
+        """Reads the kinds of pages from their table; returns whether there is one."""
         paths = files_of(self._folder, "kinds")
         for batch in self._batches(paths, ("url", "kind")):
             page = self._pages(batch, "url")
@@ -266,14 +266,14 @@ class _Import:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> IntArray:
-        """Returns page numbers, negative where there is no name; what is no web address is a name."""
+        """Returns page numbers; negative where there is no name. Anything that is no web address is taken as a name."""
         page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
         self._name("not a URL", batch, page < 0, column)
         return page
 
     def _page(self, raw: bytes) -> int:
         name = xxh3_64_intdigest(raw)
-        page = self._known.get(name)  # most names stand in several columns
+        page = self._known.get(name)  # most names occur in several columns
         if page is None:
             page = self._known[name] = self._numbered(raw)
         return page
@@ -300,7 +300,7 @@ def _text_print(value: bytes) -> int:
 
 
 def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
-    """Returns where the columns stand."""
+    """Returns the positions of the columns."""
     if not names:
         raise InputError(f"{path}: cannot be read: it has no columns")
     missing = [name for name in needed if name not in names]

@@ -62,7 +62,7 @@ class Cycles:
 
     @classmethod
     def checked(cls, start: float, length: float, count: int, place: str, pages: int) -> "Cycles":
-        """Makes so many cycles for so many pages, if that is not too much."""
+        """Makes this many cycles for this many pages, unless that is too much."""
         if count > MOST or count * pages > _CELLS:
             advice = f"at most {MOST:,} cycles can be" if np.isnan(start) else "make --cycle longer"
             raise InputError(f"{place}: {pages:,} pages × {count:,} cycles are too many; {advice}")
@@ -139,7 +139,8 @@ ChangeRule = Literal["auto", "links", "text", "bytes"]
 def log_of_tape(
     tape: Tape, cycle: float | None = None, *, pages: Pages = "auto", change: ChangeRule = "auto", settled: float = 0.1
 ) -> ChangeLog:
-    """Makes the log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm.
+    """Makes the log of the pages seen in the first `settled` part of the tape; `cycle` None: a length that suits its
+    rhythm.
 
     `pages` auto: all that can be downloaded, so only lists if documents are read off lists.
     """
@@ -185,7 +186,7 @@ def _chosen(tape: Tape, wanted: BoolArray, settled: float) -> IntArray:
 
 
 def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
-    """Returns which versions show other content than the page's last one that was not gone."""
+    """Returns which versions show other content than the page's last version that was not gone."""
     there = np.flatnonzero(~np.asarray(tape.gone))
     moved = np.zeros(tape.versions, dtype=np.bool_)
     same_page = owner[there[1:]] == owner[there[:-1]]
@@ -194,7 +195,9 @@ def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
 
 
 def _documents(tape: Tape, stays: IntArray, lists: BoolArray, number: IntArray, grid: Cycles) -> ShownDocuments | None:
-    """Returns what lists show, but for other lists; None for nothing. A visit sees what stands at its cycle's end."""
+    """Returns the documents on lists, without other lists; None if there are none. A visit sees what is there at the
+    end of its cycle.
+    """
     page, link, first, last = stays[:, lists[stays[0]] & ~lists[stays[1]]]
     if not len(page):
         return None

@@ -36,13 +36,13 @@ class LinkSightings:
         return f"<Sightings of {np.count_nonzero(~np.isnan(self._met))} links, {len(self._announced)} dates announced>"
 
     def announce(self, links: Sequence[Link], numbers: IntArray) -> None:
-        """Notes the dates with which a feed or sitemap names pages."""
+        """Records the dates that a feed or sitemap gives for pages."""
         for link, number in zip(links, numbers.tolist(), strict=True):
             if link.published is not None:
                 self._announced.setdefault(number, link.published)
 
     def note(self, numbers: IntArray, now: float, *, again: bool) -> None:
-        """Notes the links that a page showed; `again`: it was seen before."""
+        """Records that a page showed these links; `again`: it was seen before."""
         most = int(numbers.max(initial=-1)) + 1
         if most > len(self._met):
             self._met = np.append(self._met, np.full(max(most, 2 * len(self._met)) - len(self._met), np.nan))
@@ -102,7 +102,7 @@ class WarcReader:
         self._tally.passed[record.kind or "unnamed"] += 1
 
     def finish(self) -> None:
-        """Adds what still waits for the body it repeats; what no file showed is broken."""
+        """Completes captures that wait for the body that they repeat; if it is missing, they are broken."""
         for url, found in self._waiting:
             facts = self._repeated(url, found)
             if facts is None:
@@ -140,7 +140,7 @@ class WarcReader:
         return facts
 
     def _repeated(self, url: Url, found: Capture) -> PageFacts | None:
-        """Returns what the same bytes showed under this URL, or under another one, if they never stood here."""
+        """Returns what the same bytes showed under this URL; under another one, if never under this."""
         return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> PageFacts:
@@ -155,7 +155,7 @@ class WarcReader:
         return PageFacts(page.byte_print, page.text_print, published, page.kind, links, row)
 
     def _published(self, url: Url, page: Page, now: float) -> Dated | None:
-        """Returns the date to believe of a page, as a crawl would that saw these captures one after the other.
+        """Returns the date to believe of a page, as for a crawl that saw these captures one after the other.
 
         A page that is no article has only the date that it states.
         """
@@ -168,7 +168,7 @@ class WarcReader:
 
 
 def _key(url: Url, found: Capture) -> str:
-    """Returns the key of a body: the same bytes may have other links under another URL."""
+    """Returns the key of a body; it includes the URL, because the same bytes may have other links under another URL."""
     return f"{found.digest} {url}"
 
 
@@ -177,7 +177,7 @@ def _took(found: Capture) -> float:
 
 
 def read_warc(stream: ByteStream, wacz: bool, reader: WarcReader, progress: Callable[[int], None]) -> None:
-    """Takes every capture of a WARC or WACZ; puts what must be unpacked or came by a pipe in a temporary folder."""
+    """Takes every capture of a WARC or WACZ; what must be unpacked or came through a pipe is put in a temporary folder."""
     with ExitStack() as stack:
         path = stream.source.path
         if path is None or wacz:
