@@ -194,7 +194,7 @@ def changed(settings: Settings) -> dict[str, Any]:
 
 
 _DEEPEST = 20
-"""Levels of a YAML file; ours have four (ours)."""
+"""The most levels a YAML file may have (ours); our own files have four."""
 
 
 def read_yaml(path: Path, parse: Callable[[str], T], trouble: type[ForagerError]) -> T:

@@ -204,7 +204,7 @@ def forager(
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever called
+        if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
     try:
         sys.exit(_called(arguments))
@@ -233,7 +233,7 @@ def run(arguments: list[str] | None = None) -> Any:
 def _called(arguments: list[str] | None) -> int:
     try:
         return app(args=arguments, prog_name="forager", standalone_mode=False) or Exit.OK
-    except SystemExit:  # what typer makes of a pipe that nobody reads any more
+    except SystemExit:  # typer's answer to a pipe that nobody reads any more
         return Exit.OUTPUT
 
 

@@ -198,7 +198,7 @@ def print_result(facts: object, text: Callable[[], str] = str, *stories: str | N
 
 
 def _wrapped(line: str) -> str:
-    """A line of prose, broken between words where the terminal ends; what goes on is indented."""
+    """A line of prose, broken between words at the width of the terminal; continued lines are indented."""
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     wide = shutil.get_terminal_size().columns
     return fill(line, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -46,7 +46,7 @@ def span(seconds: float | None) -> str:
 
 
 def amount(count: int, what: str, many: str = "") -> str:
-    """So many of a thing, whose plural ends in s if `many` does not say it."""
+    """A number and its thing, such as `3 pages`; `many` is the plural if it is not the thing with an s."""
     return f"{count:,} {what if count == 1 else many or what + 's'}"
 
 

@@ -123,7 +123,7 @@ class Places:
 
     @asynccontextmanager
     async def hold(self, latency: float) -> AsyncIterator[None]:
-        """Holds a place, waits for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
+        """Holds a place for a request to a host with this latency (0: unknown); waits for a place if needed."""
         slow = latency > SLOW or (latency == 0 and self._new >= self._most_new)
         is_new = latency == 0 and not slow
         self._new += is_new

@@ -124,7 +124,7 @@ class RobotsRules:
         return rules
 
     def group(self, agent: str) -> Group:
-        """Joins the groups that apply to the agent; none have no name."""
+        """Joins the groups that apply to the agent; the result has no name if none does."""
         if agent not in self._speaking:
             ours = agent.strip().lower()
             scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
