@@ -31,9 +31,9 @@ NEWS, HAZARD, ELSEWHERE, LENGTH, GONE, STOOD, BROUGHT, WATCHED, SHOWN, FOUND = r
 HITS, HIT_HOURS, QUIET_HOURS = GONE, STOOD, BROUGHT
 ESTIMATES = 4
 TEXT_PRIOR_HOURS = 24.0
-"""A text of which nothing is known changes `PRIOR` times in so many hours."""
+"""A text of which nothing is known changes `PRIOR` times in this many hours."""
 DAY, REPLACED = 24.0, 0.7
-"""After more than so many hours, a list of which more than this share is new was replaced: it was watched for a day."""
+"""After more than this many hours, a list of which more than this share is new was replaced: it was watched for a day."""
 
 
 class Watch(NamedTuple):

@@ -21,10 +21,10 @@ FLEETING = 336.0
 MEMORY = 168.0
 """Busy hours after which a document that appeared counts e times less."""
 HAZARD_HOURS = 12.0
-"""After so many hours, summed over documents, the hazard of a list counts as much as that of all lists."""
+"""After this many hours, summed over documents, the hazard of a list counts as much as that of all lists."""
 HAZARD_LEAST = 1e-3
 FIRST_GONE, FIRST_HOURS = 1.0, 24.0
-"""The hazard of all lists before any was seen: one document left, watched for so many hours."""
+"""The hazard of all lists before any was seen: one document left, watched for this many hours."""
 PRIOR, PRIOR_HOURS = 0.5, 1.0
 """Documents and busy hours that the rate of a list starts with if nothing else is known."""
 ELSEWHERE_LEAST = 3.0

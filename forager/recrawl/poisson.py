@@ -33,9 +33,9 @@ quadratically.
 def likeliest_rate(length: FloatArray, times: FloatArray, quiet: float, before: float) -> float:
     """λ of one page by Newton's method, which starts at `before` if that is larger than the lower bound.
 
-    Updates were seen in intervals of these lengths, each so many `times`; `quiet` is the time without. An update in an
-    interval of length 0, between two visits at the same moment, says nothing of the rate. If every interval shows an
-    update (m = n) the likelihood has no maximum; then λ = r·n/T with r = −ln(0.5/(n + 0.5)).
+    Updates were seen in intervals of these lengths, in each of them `times` times; `quiet` is the time without. An
+    update in an interval of length 0, between two visits at the same moment, says nothing of the rate. If every
+    interval shows an update (m = n) the likelihood has no maximum; then λ = r·n/T with r = −ln(0.5/(n + 0.5)).
     """
     updates, busy = 0.0, 0.0
     for kind in range(len(length)):

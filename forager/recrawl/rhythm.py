@@ -22,7 +22,7 @@ alike.
 
 HOURS = 168
 _BELIEF = 50.0
-"""After so many news the count of an hour weighs as much as what is known without it; ours."""
+"""After this many news items the count of an hour weighs as much as what is known without it; ours."""
 
 
 def rhythm_of(log: ChangeLog) -> Rhythm:

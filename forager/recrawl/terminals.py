@@ -86,7 +86,7 @@ class PageStates:
         return len(self.last)
 
     def counted_in(self, cycle: float) -> "PageStates":
-        """The same states with times counted in cycles of so many seconds."""
+        """The same states with times counted in cycles of `cycle` seconds."""
         longer = self.day * cycle / 86_400.0
         if longer == 1.0:
             return self
