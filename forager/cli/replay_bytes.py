@@ -35,7 +35,7 @@ from forager.web.web import Web, failed
 
 
 class Rationed:
-    """A web that refuses requests beyond so many per hour, over all hosts, and after its end."""
+    """A web that limits the requests per hour, over all hosts, and refuses requests after its end."""
 
     def __init__(self, inner: Web, clock: Clock, per_hour: float, end: float) -> None:
         self.inner, self.clock, self.end = inner, clock, end
@@ -55,12 +55,13 @@ class Rationed:
 
 
 SLACK = 2.0
-"""Seconds by which a turn may come later than was foreseen."""
+"""Seconds by which a turn may come later than expected."""
 
 
 class Held:
-    """A web round a recording: of a page that is not recorded by its turn this is known without asking, and without
-    waiting."""
+    """A web around a recording: it answers at once for a page that will not be recorded by its turn, without asking or
+    waiting.
+    """
 
     def __init__(self, inner: Web, recording: WarcWeb, timetable: Timetable) -> None:
         self.inner, self.recording, self.timetable = inner, recording, timetable

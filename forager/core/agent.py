@@ -93,7 +93,7 @@ class ReinforcingAgent:
         self.forager_settings = foragers
         self.seed, self.on_topic = seed, on_topic
         self.suggest: Callable[[int], Sequence[UrlId]] = lambda count: ()
-        """Up to so many pages from which a newborn forager may start; by default nobody knows any."""
+        """Up to `count` pages from which a newborn forager may start; by default nobody knows any."""
         first = max(settings.population.first, len(foragers.first_kinds))
         self.flock = Flock(
             foragers, max(first, settings.population.most), int(stream(seed, "foragers").integers(2**62))

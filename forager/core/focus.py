@@ -38,11 +38,11 @@ FIRST_FIT = 50
 MORE = 0.25
 """The next fit comes when there are more documents by this share, but by no more than half of the background."""
 MOST_MATCHES = 60
-"""Only so many documents, those that match the query best, are taken as examples."""
+"""Only this many documents, those that match the query best, are taken as examples."""
 GOOD_MATCH = 0.6
 """The share of the query's words, weighted by rarity, that makes a document an example."""
 _FORM = 4
-_OLDER = (2, 3)  # what these formats hold is learned anew
+_OLDER = (2, 3)  # what these formats hold is learned again
 _ORDER = tuple(Verdict)
 
 
@@ -81,7 +81,7 @@ class Focus:
         self._documents: dict[int, sparse.csr_matrix] = {}
         """The latest of the crawl, by version."""
         self._next = FIRST_FIT
-        """The next lesson is due when so many documents were read."""
+        """The next lesson is due when this many documents were read."""
 
     def __repr__(self) -> str:
         said = self.doubt or "can tell"

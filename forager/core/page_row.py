@@ -131,7 +131,7 @@ form may have been visited by then.
 """
 
 ATTEMPTS = 3
-"""After so many failed requests a never-visited page counts as visited, unless it is a main page or no link to it was
+"""After this many failed requests a never-visited page counts as visited, unless it is a main page or no link to it was
 found.
 """
 

@@ -66,7 +66,7 @@ class TopicMap:
         return _chance(share, np.where(np.isnan(self._odds[ids]), 1.0, self._odds[ids]))
 
     def settle(self) -> tuple[IntArray, FloatArray]:
-        """Computes all shares and probabilities anew; returns those of all pages."""
+        """Computes all shares and probabilities again; returns those of all pages."""
         said = np.flatnonzero(~(np.isnan(self._read) & np.isnan(self._odds)))
         if len(said) >= ENOUGH or self.share == 1:
             self.share = 0.5

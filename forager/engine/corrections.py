@@ -18,7 +18,7 @@ from forager.terms import Outcome, Url, UrlId
 YOUNG = 6 * 3600.0
 """Age in seconds from which on a story is left alone."""
 HOURS, CHANGES = 1.0, 0.3
-"""First guess of how often a story changes: so many changes in so many hours of watching."""
+"""First guess of how often a story changes: in this many hours of watching, this many times."""
 APART = 450.0
 """Seconds between two visits of a story without a sign of a correction. A correction seen within a quarter of an hour
 is seen soon enough, and requests spent on the newest stories are missing elsewhere when there are many stories.

@@ -76,8 +76,7 @@ class Ingest:
         on_page: Callable[[Page], None] | None = None,
         texts: bool = False,
     ) -> None:
-        """`table` receives the dates that feeds and lists give for known pages, `corrections` what they say anew of
-        stories.
+        """`table` receives the dates that feeds and lists give for known pages, `corrections` their news about stories.
 
         `offload` reads very long pages. `on_page` is called with every page that was fetched. `texts`: each new text is
         a document, at whatever address, even one that looks like a list.
@@ -382,8 +381,8 @@ class Ingest:
         return entering
 
     def _objection(self, page: Page, target: Url, depth: int) -> str:
-        """Returns why a link stays out of the crawl, or nothing. Reads no more of ordinary links than needed, as there
-        are so many.
+        """Returns why a link stays out of the crawl, or nothing. Of ordinary links, which are many, it reads no more
+        than needed.
         """
         if target not in page.related:
             return self.scope.objection(target, depth)

@@ -31,7 +31,7 @@ SHARES: dict[OrderingKind, float] = {"td": 0.0, "rw-eg": 1.0, "mixed": 0.5}
 WALK = WalkSettings(tolerance=1e-6)
 """The paper's constants; scores need only be good enough to order pages."""
 GROWTH = 0.1
-"""Scores are renewed when so many links are waiting, as a share of the links in the graph."""
+"""Scores are renewed when this many links are waiting, as a share of the links in the graph."""
 FEWEST = 10_000
 """No renewal for fewer links than this, except once in a cycle."""
 LOOK_EVERY = 30.0

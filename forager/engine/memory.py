@@ -149,15 +149,15 @@ class ShownLinks:
 PAIRS = 4
 """Pairs of dated pages after which the order of the lists of one form is believed, if hardly any pair contradicts it."""
 CONTRARY = 20
-"""In other lists of the form, one pair in so many may contradict the order."""
+"""In other lists of the form, one pair in this many may contradict the order."""
 APART = 3600.0
 """Two dates have an order if they are this many seconds apart: what is written first may be published later."""
 ENTRIES = 200_000
 """Entries of lists that are remembered, and as many dates: about 20 MB each. Ours."""
 
 OLD_MOST = 8
-"""A depth is believed after so many old pages were visited no deeper, and so many more for each young page found there
-or deeper.
+"""A depth is believed after this many old pages were visited no deeper, and as many more for each young page found
+there or deeper.
 """
 DEEPEST = 200
 """Number of depths that are distinguished."""

@@ -35,7 +35,7 @@ LOOK_EVERY = 30.0
 PIECE = 200
 """Links whose states are estimated at a time, which holds the event loop for about 10 ms."""
 BATCH = 256
-"""Pages whose states are computed in one product when all are computed anew."""
+"""Pages whose states are computed in one product when all are computed again."""
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class LiveStates:
         """Those whose text can be had from the store, in the order in which they were first read."""
         self._waiting = _Waiting()
         self._meanwhile: _Waiting | None = None
-        """While new states are worked out: what was entered with the old ones."""
+        """What was entered with the old states while new ones are computed."""
         self._ready: States | None = None
         """Learned before the crawl was interrupted, but not yet used."""
 

@@ -29,7 +29,7 @@ _BOM = b"\xef\xbb\xbf"
 """How some tools begin a text in UTF-8; it is no part of it."""
 _PIECE = 1 << 20
 _RATIO, _FREE = 2_000, 100_000_000
-"""A stream may unpack to so many times its size, plus this much; more is a bomb (gz cannot pass 1,032)."""
+"""A stream may unpack to this many times its size, plus this many bytes; more is a bomb (gz cannot pass 1,032)."""
 _UNPACKING: tuple[type[Exception], ...] = (
     OSError,
     EOFError,

@@ -13,7 +13,7 @@ LOOKED_AT = 4_000  # characters at the beginning of a text that are looked at (o
 SAMPLE = 1_000  # characters that are looked at to check a language that is stated (ours)
 FEWEST = 8  # words without which nothing is said of a text that has no script of its own (ours)
 SHARE = 0.08  # of the words of a text at least this share are common words of its language (ours)
-CLEARLY = 3  # a language with so many times the common words of another is not that other one (ours)
+CLEARLY = 3  # a text with this many times the common words of one language is not in the other (ours)
 
 _SCRIPTS = (
     ("ja", "\u3040-\u30ff"),

@@ -393,7 +393,7 @@ class Account:
         }
 
     def topic_facts(self) -> CountsByName:
-        """Documents by what is said of their topic."""
+        """How many documents are on topic, off topic, or undecided."""
         names = {"on_topic": Verdict.ON, "off_topic": Verdict.OFF, "cannot_tell": Verdict.UNSURE}
         return {name: self.topics.get(verdict.value, 0) for name, verdict in names.items()}
 

@@ -71,7 +71,7 @@ def table_section(
 
 
 WIDEST = 160
-"""Columns that a table may take where there is no terminal (ours)."""
+"""Columns that a table may take if there is no terminal (ours)."""
 NAME = 24
 """Characters of the names of rows; if one is longer, names wrap on a narrow terminal, else figures do (ours)."""
 
@@ -343,7 +343,7 @@ def _across(
 
 
 def _round_numbers(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from `low` to `high` at equal distances, at most about so many."""
+    """Round numbers from `low` to `high` at equal distances, about `most` of them at most."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / (power * factor) <= most)
     return [place * step for place in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

@@ -51,7 +51,7 @@ def amount(count: int, what: str, many: str = "") -> str:
 
 
 def day_only(count: int) -> str:
-    """What to add to a delay if the dates of so many stories have no hour."""
+    """What to add to a delay if the dates of this many stories have no hour."""
     return f" (without {count:,} whose date has no hour)" if count else ""
 
 

@@ -254,7 +254,7 @@ def _descent(records: Sequence[ForagerRecord]) -> list[ForagerRecord]:
 
 
 def _parameters(own: Mapping[str, float]) -> str:
-    """What a forager does otherwise than the settings, folded up."""
+    """How a forager differs from the settings, folded up."""
     told = ", ".join(f"{key} {value:.3g}" for key, value in own.items())
     return f"<details><summary>{len(own)} of its own</summary>{told}</details>" if own else "as set"
 

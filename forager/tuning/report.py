@@ -58,7 +58,7 @@ def _headline(outcome: TuningOutcome, trials: Sequence[Trial]) -> str:
 
 
 def held_out_table(judged: HeldOutResult, times: int) -> FigureTable:
-    """Old against new settings on the held-out part, which was looked at so many times."""
+    """Old against new settings on the held-out part, which was used `times` times."""
     sought = {goal.figure for goal in judged.goals}
     rows = [
         [

@@ -184,7 +184,7 @@ class Tuning:
         return longer * self._seconds(2 * self.wishes.seeds)
 
     def _seconds(self, replays: int) -> float:
-        """Estimated seconds for so many replays of the training part."""
+        """Estimated seconds for `replays` replays of the training part."""
         each = self.study.noted("start").get("seconds", math.inf)
         return float(SPARE * each * math.ceil(replays / self.wishes.processes))
 

@@ -163,7 +163,7 @@ class _Walk:
         return WarcRecord(kind, fields, block, place, self._end())
 
     def _block(self, place: RecordPlace, length: int) -> bytes | Broken:
-        """Reads what a record holds, so many bytes by its own word."""
+        """Reads the block of a record, which declares this length."""
         if not self._bytes.is_packed and self._place().offset + length > self._size:
             return Broken(place, f"declares {length} bytes, more than the file holds")
         if length > self._limit:

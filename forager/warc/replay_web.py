@@ -86,7 +86,7 @@ class WarcWeb:
         return len(self._captures.get(_key(url), ()))
 
     def read(self, url: Url, most: int) -> list[Capture]:
-        """Captures of a URL with their bodies, the first and so many in all at most, evenly spread."""
+        """Returns at most `most` captures of a URL with their bodies, evenly spread and including the first."""
         known = self._captures.get(_key(url), [])
         places = sorted({len(known) * place // most for place in range(most)}) if known else []
         return [found for place in places if (found := self._read(known[place])) is not None]
