@@ -59,7 +59,7 @@ class PageRow(Protocol):
     brought: float  # documents that all visits of lists of this form brought
     place_hits: float  # documents that the second and later visits brought
     place_hours: float  # hours watched between these visits
-    steady: bool  # whether its latest visit teaches the rhythm of the week
+    steady: int  # 1 if its latest visit teaches the rhythm of the week, else 0
 
 
 _NARROW: dict[str, type[np.generic]] = {
@@ -68,6 +68,7 @@ _NARROW: dict[str, type[np.generic]] = {
 }
 _WIDE: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
 PAGE = np.dtype([(name, _NARROW.get(name, _WIDE[kind])) for name, kind in PageRow.__annotations__.items()], align=True)
+"""A row. No byte may lie between or behind the columns: it would be saved with whatever was in memory there."""
 
 HUB, TEXT, FRESH, LIFT, BACKLOG = range(5)
 """Rows of the table of means.

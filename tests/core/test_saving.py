@@ -23,6 +23,10 @@ ARRAYS = {
 }
 
 
+def test_a_row_of_the_page_table_has_no_bytes_that_no_column_owns() -> None:
+    assert PAGE.itemsize == sum(PAGE[name].itemsize for name in PAGE.names or ())
+
+
 def test_arrays_come_back_as_they_were_and_can_be_changed() -> None:
     held = unpack("weights", 2, pack("weights", 2, ARRAYS))
     assert list(held) == list(ARRAYS)
