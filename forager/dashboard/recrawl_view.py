@@ -34,8 +34,8 @@ BY_POLICY = (
 )
 """How any other policy ranks, in words."""
 REORDERED = (
-    "links that just appeared and pages never visited go by the new documents they promise; of the pages seen before that "
-    "promise enough, lists and texts apart, the one goes first to whose history a learned function gives the highest score"
+    "links that just appeared and pages never visited are ordered by the new documents they promise; known pages that promise "
+    "enough by the score that a learned function gives to their history, lists and texts apart"
 )
 """How the default policy ranks, in words."""
 

@@ -155,7 +155,10 @@ export function scores(place, foragers, now, limit, label) {
   const from = Math.min(...points.map((point) => point[0])), to = Math.max(now, from + 60);
   const low = Math.min(...values), most = Math.max(...values), near = most + 0.6 * (most - low) >= limit, high = near ? Math.max(most, limit) : most;
   const y = (value) => TOP + DOWN * (1 - (value - low) / Math.max(1e-9, high - low));
-  for (const share of [0, 0.5, 1]) line(plot, y(low + (high - low) * share), (low + (high - low) * share).toFixed(high - low < 10 ? 1 : 0));
+  for (const share of [0, 0.5, 1]) {
+    const value = low + (high - low) * share;
+    line(plot, y(value), value.toFixed(high - low < 10 ? 1 : 0).replace(/^-(?=[0.]+$)/, ""));
+  }
   if (near) chart.append(svg("line", { class: "limit", x1: LEFT, x2: right, y1: y(limit), y2: y(limit) }));
   for (const one of foragers) {
     const drawn = [...one.scores, [one.deleted ?? to, one.scores.at(-1)[1]]].map(([at, value]) => `${LEFT + (across * (at - from)) / (to - from)},${y(value)}`);
