@@ -87,6 +87,7 @@ class Candidates:
         self.last, self.revisit_after = last, revisit_after
         self.score: ScoreFunction | None = None
         self.pools: dict[int, Pool] = {}
+        self._no_pages = Pool(NOWHERE)
         self._known, self._groups, self._group = known, groups, NOWHERE
         self._row = np.zeros(1, dtype=TURN)
         self.turn: Turn = self._row.view(np.recarray)[0]
@@ -126,9 +127,9 @@ class Candidates:
         self._programs = lists, texts
 
     def pool_of(self, group: int = 0, room: int = 0) -> Pool:
-        """The pool of a group, with room for a ranking and for `room` more pages."""
-        pool = self.pools.setdefault(group, Pool(NOWHERE)) if self._groups is None else self.pools.get(group)
-        pool = pool or Pool(NOWHERE)
+        """The pool of a group, with room for a ranking and for `room` more pages; an empty one if the group has none."""
+        is_one = self._groups is None
+        pool = self.pools.setdefault(group, Pool(NOWHERE)) if is_one else self.pools.get(group, self._no_pages)
         pool.reserve(POOL + STRANGERS + FAST + room)
         return pool
 

@@ -179,6 +179,20 @@ def _note_stays_at_once(mind: Mind, links: IntArray | Int32Array, by: int) -> No
 
 
 @inner
+def _claim_links(mind: Mind, url: int) -> None:
+    """Marks the links that a new list revealed while it passed for a text."""
+    for known in mind.known[1 : 1 + mind.known[0]]:
+        page: PageRow = mind.table[known]
+        page.from_list |= page.revealer == url
+
+
+@in_python(_claim_links)
+def _claim_links_at_once(mind: Mind, url: int) -> None:
+    known, table = mind.known[1 : 1 + mind.known[0]], mind.table
+    table["from_list"][known] |= table["revealer"][known] == url
+
+
+@inner
 def _become_list(mind: Mind, url: int) -> None:
     """Makes a page a list, because a visit showed that it is one."""
     page: PageRow = mind.table[url]
@@ -188,10 +202,8 @@ def _become_list(mind: Mind, url: int) -> None:
     page.hub = True
     page.came, page.seen_hours = page.hits, page.hours
     append(mind.hubs, url)
-    if page.visits > 0:  # it may have revealed links while it passed for a text
-        for known in mind.known[1 : 1 + mind.known[0]]:
-            one: PageRow = mind.table[known]
-            one.from_list |= one.revealer == url
+    if page.visits > 0:
+        _claim_links(mind, url)
 
 
 @inner
